@@ -1,0 +1,52 @@
+"""momentdag: who moves the mean of whom, and who moves its variance.
+
+Importing this package computes nothing; the parts below are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from momentdag._version import __version__
+
+if TYPE_CHECKING:
+    from momentdag import datasets, metrics, simulate
+    from momentdag.data import Dataset
+    from momentdag.errors import MomentdagError
+    from momentdag.graph import MomentGraph
+    from momentdag.knowledge import Knowledge
+    from momentdag.posterior import Posterior
+
+__all__ = [
+    "Dataset",
+    "Knowledge",
+    "MomentGraph",
+    "MomentdagError",
+    "Posterior",
+    "__version__",
+    "datasets",
+    "metrics",
+    "simulate",
+]
+
+_HOMES = {
+    "Dataset": "momentdag.data",
+    "Knowledge": "momentdag.knowledge",
+    "MomentGraph": "momentdag.graph",
+    "MomentdagError": "momentdag.errors",
+    "Posterior": "momentdag.posterior",
+}
+_SUBPACKAGES = ("datasets", "metrics", "simulate")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"momentdag.{name}")
+    raise AttributeError(f"module 'momentdag' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
