@@ -1,0 +1,167 @@
+"""Saving and loading a posterior: a zip of one JSON manifest and one npz of packed bits.
+
+Nothing is trusted on the way in: member names, sizes, a checksum, shapes and types are checked
+before a number is used, and arrays are read without pickle, so loading never executes code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from momentdag.atomic import write_atomically
+from momentdag.errors import MomentdagError, StorageError
+from momentdag.posterior.container import Posterior, Provenance
+
+__all__ = ["FORMAT_VERSION", "load", "save"]
+
+FORMAT = "momentdag-posterior"
+FORMAT_VERSION = 1
+_MEMBERS = {"manifest.json", "draws.npz"}
+_ARRAYS = {
+    "mean_bits": np.uint8,
+    "variance_bits": np.uint8,
+    "log_posterior": np.float64,
+    "chains": np.int32,
+}
+_MANIFEST_LIMIT = 16 * 2**20
+_DRAWS_LIMIT = 4 * 2**30
+
+
+def save(posterior: Posterior, path: str | os.PathLike[str]) -> None:
+    """Write ``posterior`` to ``path`` atomically."""
+    arrays = {
+        "mean_bits": posterior._mean_bits,
+        "variance_bits": posterior._variance_bits,
+        "log_posterior": posterior.log_posterior,
+        "chains": posterior.chains,
+    }
+    draws = io.BytesIO()
+    np.savez_compressed(draws, **{k: v for k, v in arrays.items() if v is not None})
+    manifest = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "names": list(posterior.names),
+        "n_draws": posterior.n_draws,
+        "provenance": posterior.provenance.to_dict(),
+        "sha256": hashlib.sha256(draws.getvalue()).hexdigest(),
+    }
+    try:
+        text = json.dumps(manifest, indent=2, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"Expected provenance of plain JSON values: {error}.") from error
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as members:
+        members.writestr("manifest.json", text)
+        members.writestr("draws.npz", draws.getvalue())
+    write_atomically(path, archive.getvalue())
+
+
+def load(path: str | os.PathLike[str]) -> Posterior:
+    """Read a posterior, or raise `StorageError` saying what is wrong with the file."""
+    path = Path(path)
+    try:
+        manifest_bytes, draws_bytes = _read_members(path)
+        manifest = _checked_manifest(json.loads(manifest_bytes), path)
+        if hashlib.sha256(draws_bytes).hexdigest() != manifest["sha256"]:
+            raise StorageError(
+                f"{path}: the draws do not match their checksum; the file was "
+                "altered or damaged. Restore it from a copy or fit again."
+            )
+        arrays = _checked_arrays(draws_bytes, len(manifest["names"]), manifest["n_draws"], path)
+        return _rebuild(manifest, arrays)
+    except StorageError:
+        raise
+    except OSError as error:
+        raise StorageError(f"Could not read {path}: {error.strerror or error}.") from error
+    except (
+        MomentdagError,
+        ValueError,
+        KeyError,
+        TypeError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        zipfile.BadZipFile,
+    ) as error:
+        raise StorageError(f"{path} is not an intact momentdag posterior: {error}.") from error
+
+
+def _read_members(path: Path) -> tuple[bytes, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        found = {info.filename: info.file_size for info in archive.infolist()}
+        if set(found) != _MEMBERS or len(archive.infolist()) != len(_MEMBERS):
+            raise StorageError(
+                f"{path}: expected the members {sorted(_MEMBERS)}; got {sorted(found)[:5]}. "
+                "Is this a momentdag posterior?"
+            )
+        for member, limit in (("manifest.json", _MANIFEST_LIMIT), ("draws.npz", _DRAWS_LIMIT)):
+            if found[member] > limit:
+                raise StorageError(
+                    f"{path}: {member} claims {found[member]} bytes, more than "
+                    f"the {limit} accepted."
+                )
+        return archive.read("manifest.json"), archive.read("draws.npz")
+
+
+def _checked_manifest(manifest: Any, path: Path) -> dict[str, Any]:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise StorageError(f"{path} is not a momentdag posterior (no such format mark).")
+    if manifest["format_version"] != FORMAT_VERSION:
+        raise StorageError(
+            f"{path} has format version {manifest['format_version']}; this momentdag reads "
+            f"version {FORMAT_VERSION}. Install the version that wrote it "
+            f"({manifest['provenance']['version']})."
+        )
+    names, n_draws = manifest["names"], manifest["n_draws"]
+    if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+        raise StorageError(f"{path}: expected a list of variable names in the manifest.")
+    if type(n_draws) is not int or n_draws < 1:
+        raise StorageError(f"{path}: expected a positive number of draws; got {n_draws!r}.")
+    return manifest
+
+
+def _checked_arrays(content: bytes, d: int, n_draws: int, path: Path) -> dict[str, Any]:
+    row = -(-d * d // 8)
+    shapes = {"mean_bits": (n_draws, row), "variance_bits": (n_draws, row)}
+    # The largest an honest member can be, header included: a bomb is refused before inflation.
+    limit = n_draws * max(row, 8) + 4096
+    with zipfile.ZipFile(io.BytesIO(content)) as members:
+        for info in members.infolist():
+            if info.filename.removesuffix(".npy") not in _ARRAYS or info.file_size > limit:
+                raise StorageError(f"{path}: unexpected or oversized array {info.filename!r}.")
+    arrays: dict[str, Any] = {}
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        for name in stored.files:
+            array = stored[name]
+            shape = shapes.get(name, (n_draws,))
+            if array.dtype != _ARRAYS[name] or array.shape != shape:
+                raise StorageError(
+                    f"{path}: array {name!r} has shape {array.shape} and type "
+                    f"{array.dtype}; expected {shape} and {_ARRAYS[name].__name__}."
+                )
+            arrays[name] = array
+    return arrays
+
+
+def _rebuild(manifest: dict[str, Any], arrays: dict[str, Any]) -> Posterior:
+    d = len(manifest["names"])
+    mean_graphs, variance_graphs = (
+        np.unpackbits(arrays[bits], axis=1, count=d * d).reshape(-1, d, d)
+        for bits in ("mean_bits", "variance_bits")
+    )
+    return Posterior(
+        manifest["names"],
+        mean_graphs,
+        variance_graphs,
+        Provenance(**manifest["provenance"]),
+        log_posterior=arrays.get("log_posterior"),
+        chains=arrays.get("chains"),
+    )
