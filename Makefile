@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test test-all lint types docs bench clean
+.PHONY: help demo test test-all lint types docs clean
+# A half-made environment (no venv module, no network) must not pass for a finished one.
+.DELETE_ON_ERROR:
 
 help:
 	@echo "make demo      install into $(VENV) and run momentdag on an embedded data set"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 from momentdag.errors import StorageError
@@ -27,22 +27,20 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> Path:
     b'done'
     """
     target = Path(path)
-    temporary: str | None = None
+    temporary = target.parent / f".{secrets.token_hex(8)}.part"
     try:
-        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        # mkstemp makes files private; give the result the permissions an ordinary file would have.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(target)
-        temporary = None
+        try:
+            # Mode "x" never follows a link or an old file that someone put there.
+            with temporary.open("xb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise StorageError(f"Could not write {target}: {error.strerror or error}.") from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+        raise StorageError(
+            f"Could not write {target}: {error.strerror or error}. Choose a folder that exists and "
+            "can be written."
+        ) from error
     return target

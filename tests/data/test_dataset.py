@@ -1,5 +1,6 @@
 """Tables in memory: what becomes a Dataset, what is refused, what is warned of."""
 
+import copy
 import datetime as dt
 import pickle
 import warnings
@@ -67,6 +68,15 @@ class TestDataset:
                 array[0] = 1.0
         with pytest.raises(AttributeError):
             dataset.names = ("a", "b", "c")
+
+    def test_stays_read_only_where_it_is_sent(self):
+        dataset = Dataset.from_table(good_frame())
+        for sent in (copy.deepcopy(dataset), pickle.loads(pickle.dumps(dataset))):
+            assert sent == dataset
+            assert sent.notes == dataset.notes
+            for array in (sent.values, sent.standardised, sent.location, sent.scale):
+                with pytest.raises(ValueError, match="read-only"):
+                    array[0] = 1.0
 
     def test_keeps_a_read_only_array_of_the_right_kind(self):
         values = np.asfortranarray(good_values())

@@ -61,9 +61,13 @@ def test_undefined_rankings_are_refused(metric):
         ([0.1, 0.2], [1, 0, 1], "shape"),
         ([0.1, 0.2], [1, 0.5], "0 and 1"),
         ([], [], "at least one pair"),
-        (SCORES.rename(index={"a": "x"}), TRUTH, "same unique names"),
     ],
 )
 def test_malformed_scores_are_refused(scores, truth, message):
     with pytest.raises(DataError, match=message):
         auroc(scores, truth)
+
+
+def test_scores_whose_index_and_columns_disagree_are_refused():
+    with pytest.raises(GraphError, match="same unique names"):
+        auroc(SCORES.rename(index={"a": "x"}), TRUTH)

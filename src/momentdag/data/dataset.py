@@ -30,12 +30,13 @@ from momentdag.data.files import MAX_FILE_BYTES, Delimiter, read_file
 from momentdag.data.scaling import standardise_column
 from momentdag.data.tables import FloatArray, enumerate_briefly, quote, read_table
 from momentdag.errors import DataError, DataWarning, OptionError
+from momentdag.frozen import ReadOnlyArrays
 
 __all__ = ["MAX_FILE_BYTES", "MIN_SAMPLES", "Dataset"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset:
+class Dataset(ReadOnlyArrays):
     """A checked table of observations that remembers its units.
 
     Build one with `from_table` or `from_file`, which also give the warnings; the constructor makes

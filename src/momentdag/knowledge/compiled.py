@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.errors import KnowledgeError
+from momentdag.frozen import ReadOnlyArrays
 from momentdag.graph import BoolArray, is_acyclic, reachability
 from momentdag.knowledge import orders
 from momentdag.knowledge.entries import graphs_of
@@ -22,7 +23,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledKnowledge:
+class CompiledKnowledge(ReadOnlyArrays):
     """What engines need to obey a `Knowledge`; all arrays have shape (d, d) and are read-only.
 
     The hard part is all false for soft knowledge, the soft part all zero for hard knowledge.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from momentdag.errors import DataError
-from momentdag.graph import BoolArray, GraphLike, align
+from momentdag.graph import BoolArray, GraphLike, align, read_square_frame
 
 __all__ = ["FloatArray", "in_order_of", "pooled_pairs"]
 
@@ -53,18 +53,11 @@ def pooled_pairs(
     DataError
         If the scores have a wrong shape, are not numbers, or are missing.
     GraphError
-        If truth and scores have different sizes or names.
+        If truth and scores, or index and columns of the scores, have different sizes or names.
     """
     names: tuple[str, ...] | None = None
     if isinstance(scores, pd.DataFrame):
-        names = tuple(str(column) for column in scores.columns)
-        rows = [str(label) for label in scores.index]
-        if len(set(names)) < len(names) or sorted(rows) != sorted(names):
-            raise DataError(
-                "Expected scores whose index (causes) and columns (effects) hold the same unique "
-                f"names; got index {rows} and columns {list(names)}."
-            )
-        values = scores.set_axis(rows, axis=0).loc[list(names)].to_numpy()
+        values, names = read_square_frame(scores)
     else:
         values = np.asarray(scores)
     if values.dtype.kind not in "biuf":

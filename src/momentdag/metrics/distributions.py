@@ -9,14 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.errors import DataError, GraphError, OptionError
-from momentdag.graph import BoolArray, Selection
-from momentdag.metrics.draws import (
-    DrawsLike,
-    are_pairs,
-    checked_graphs,
-    graph_stack,
-    pair_stack,
-)
+from momentdag.graph import BoolArray, Selection, as_stack
+from momentdag.metrics.draws import DrawsLike, are_pairs, graph_stack, pair_stack
 
 __all__ = ["GraphKey", "graph_distribution", "kl_divergence", "total_variation"]
 
@@ -205,7 +199,7 @@ def _stack(draws: DrawsLike, moment: Selection | None) -> tuple[BoolArray, tuple
     if moment is None and are_pairs(draws):
         return pair_stack(draws)
     if moment is None and np.ndim(np.asarray(draws)) == 4:
-        pairs = checked_graphs(draws, 4, "draws")
+        pairs = as_stack(draws, ndim=4)
         if pairs.shape[1] != 2:
             raise GraphError(
                 f"Expected draws of pairs of shape (n_draws, 2, d, d); got {pairs.shape}."

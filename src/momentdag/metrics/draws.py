@@ -8,7 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.errors import GraphError, OptionError
-from momentdag.graph import BoolArray, GraphLike, MomentGraph, Selection
+from momentdag.graph import (
+    BoolArray,
+    GraphLike,
+    MomentGraph,
+    Selection,
+    as_stack,
+    select_edges,
+)
 from momentdag.metrics.alignment import in_order_of
 from momentdag.metrics.structure import f1_scores, hamming_distances
 
@@ -16,7 +23,6 @@ __all__ = [
     "DrawsLike",
     "PairDraws",
     "are_pairs",
-    "checked_graphs",
     "expected_f1",
     "expected_shd",
     "graph_stack",
@@ -133,22 +139,14 @@ def graph_stack(
                 f"Expected no moment for an array of graphs; got {moment!r}. Select the graphs "
                 "before, or pass a posterior."
             )
-        return checked_graphs(draws, 3, "draws"), None
-    if moment not in get_args(Selection):
+        return as_stack(draws), None
+    if moment is None or moment not in get_args(Selection):
         raise OptionError(
             f"Expected moment, one of {get_args(Selection)}, since each draw holds two graphs; "
             f"got {moment!r}."
         )
     pairs, names = pair_stack(draws)
-    match moment:
-        case "mean":
-            return pairs[:, 0], names
-        case "variance":
-            return pairs[:, 1], names
-        case "either":
-            return pairs[:, 0] | pairs[:, 1], names
-        case _:
-            return pairs[:, 0] & pairs[:, 1], names
+    return select_edges(pairs[:, 0], pairs[:, 1], moment), names
 
 
 def pair_stack(draws: PairDraws) -> tuple[BoolArray, tuple[str, ...]]:
@@ -160,8 +158,8 @@ def pair_stack(draws: PairDraws) -> tuple[BoolArray, tuple[str, ...]]:
             f"variance_graphs; got {type(draws).__name__}."
         )
     both = (
-        checked_graphs(draws.mean_graphs, 3, "mean_graphs"),
-        checked_graphs(draws.variance_graphs, 3, "variance_graphs"),
+        as_stack(draws.mean_graphs, what="mean_graphs"),
+        as_stack(draws.variance_graphs, what="variance_graphs"),
     )
     for graphs in both:
         if graphs.shape != (len(both[0]), len(names), len(names)):
@@ -170,23 +168,6 @@ def pair_stack(draws: PairDraws) -> tuple[BoolArray, tuple[str, ...]]:
                 f"shapes {both[0].shape} and {both[1].shape}."
             )
     return np.stack(both, axis=1), names
-
-
-def checked_graphs(graphs: object, ndim: int, what: str) -> BoolArray:
-    """Return a stack of square 0/1 matrices without self-loops as booleans, or refuse."""
-    array = np.asarray(graphs)
-    if array.ndim != ndim or array.shape[-1] != array.shape[-2] or len(array) == 0:
-        raise GraphError(
-            f"Expected {what} of shape (n_draws, {'2, ' * (ndim - 3)}d, d) with at least one "
-            f"draw; got {array.shape}."
-        )
-    # Probabilities pass unnoticed as "edges" if every non-zero entry were accepted.
-    if array.dtype.kind not in "biuf" or (array.dtype != bool and not np.isin(array, (0, 1)).all()):
-        raise GraphError(f"Expected {what} of 0 and 1 (or booleans); got other values.")
-    array = array.astype(bool)
-    if np.diagonal(array, axis1=-2, axis2=-1).any():
-        raise GraphError(f"Expected {what} without self-loops; a diagonal entry is set.")
-    return array
 
 
 def _with_truth(

@@ -186,12 +186,12 @@ class GeneNetwork:
 
     def mean_production(self, regulation: FloatArray, basal: FloatArray) -> FloatArray:
         """Return P^m from the regulation and basal rates, shapes (..., d)."""
-        # A repressor gives |K| (1 - H) = |K| + K H, so both signs are one linear map.
-        return basal + self._mean_offset + regulation @ self.mean_strength
+        # A repressor gives |K| (1 - H) = |K| + K H, so both signs are one linear map; at full
+        # strength the two cancel only up to rounding.
+        return np.maximum(basal + self._mean_offset + regulation @ self.mean_strength, 0.0)
 
     def noise_production(self, regulation: FloatArray) -> FloatArray:
         """Return P^v from the regulation, shapes (..., d)."""
-        # Repressors at full strength cancel their offset only up to rounding.
         return np.maximum(self._noise_offset + regulation @ self._noise_weights, 0.0)
 
     @cached_property

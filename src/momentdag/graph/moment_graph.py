@@ -1,193 +1,35 @@
-"""Graphs, and the one home of the edge convention: **row causes column**.
-
-``adjacency[i, j]`` is true iff variable ``i`` is a direct cause of variable ``j``. Everything else
-in the package takes adjacency matrices from here and never transposes them.
-"""
+"""`MomentGraph`: a mean graph and a variance graph over the same named variables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import networkx as nx
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from momentdag.errors import GraphError
+from momentdag.frozen import ReadOnlyArrays
+from momentdag.graph.adjacency import (
+    BoolArray,
+    Selection,
+    align,
+    as_adjacency,
+    find_cycle,
+    is_acyclic,
+    reachability,
+    select_edges,
+    topological_order,
+)
 
-__all__ = [
-    "BoolArray",
-    "GraphLike",
-    "MomentGraph",
-    "Selection",
-    "align",
-    "as_adjacency",
-    "find_cycle",
-    "is_acyclic",
-    "reachability",
-    "topological_order",
-]
-
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
-GraphLike: TypeAlias = "npt.ArrayLike | pd.DataFrame | nx.DiGraph[Any]"
-Selection: TypeAlias = Literal["mean", "variance", "either", "both"]
-"""Which edges are meant: of the mean graph, of the variance graph, of their union, in both."""
-
-
-def is_acyclic(adjacency: BoolArray) -> Any:
-    """Tell which graphs of a stack have no directed cycle.
-
-    Parameters
-    ----------
-    adjacency : bool array, shape (..., d, d)
-
-    Returns
-    -------
-    bool or bool array, shape (...)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> is_acyclic(np.array([[[0, 1], [0, 0]], [[0, 1], [1, 0]]], dtype=bool)).tolist()
-    [True, False]
-    """
-    remaining = np.ones(adjacency.shape[:-1], dtype=bool)
-    for _ in range(adjacency.shape[-1]):
-        # A variable survives the round while some remaining variable causes it.
-        caused = np.any(adjacency & remaining[..., :, None], axis=-2)
-        updated = remaining & caused
-        if np.array_equal(updated, remaining):
-            break
-        remaining = updated
-    answer = ~remaining.any(axis=-1)
-    return bool(answer) if answer.ndim == 0 else answer
-
-
-def reachability(adjacency: BoolArray) -> BoolArray:
-    """Return the transitive closure: entry (i, j) is true iff a directed path leads from i to j.
-
-    Parameters
-    ----------
-    adjacency : bool array, shape (..., d, d)
-
-    Returns
-    -------
-    bool array, shape (..., d, d)
-    """
-    closure = adjacency.copy()
-    for _ in range(max(adjacency.shape[-1] - 1, 1).bit_length()):
-        steps = closure.astype(np.float32)
-        closure = closure | (steps @ steps > 0)
-    return closure
-
-
-def topological_order(adjacency: BoolArray) -> npt.NDArray[np.intp]:
-    """Return the smallest (in index) order in which every cause stands before its effects.
-
-    Raises
-    ------
-    GraphError
-        If the graph has a cycle.
-    """
-    n_causes = adjacency.sum(axis=0)
-    ready = sorted(np.flatnonzero(n_causes == 0).tolist(), reverse=True)
-    order: list[int] = []
-    while ready:
-        cause = ready.pop()
-        order.append(cause)
-        for effect in np.flatnonzero(adjacency[cause]):
-            n_causes[effect] -= 1
-            if n_causes[effect] == 0:
-                ready = sorted([*ready, int(effect)], reverse=True)
-    if len(order) < len(adjacency):
-        raise GraphError(f"Expected an acyclic graph; it has the cycle {find_cycle(adjacency)}.")
-    return np.array(order, dtype=np.intp)
-
-
-def find_cycle(adjacency: BoolArray, names: Sequence[str] | None = None) -> str:
-    """Return one directed cycle as readable text, or an empty string if there is none."""
-    try:
-        cycle = nx.find_cycle(nx.DiGraph(adjacency))
-    except nx.NetworkXNoCycle:
-        return ""
-    labels = [str(i) if names is None else names[i] for i in (cycle[0][0], *(e[1] for e in cycle))]
-    return " -> ".join(labels)
-
-
-def as_adjacency(graph: GraphLike) -> tuple[BoolArray, tuple[str, ...] | None]:
-    """Read an array, labelled DataFrame or networkx graph as a square bool matrix and its names.
-
-    An entry is an edge iff it is not zero. Arrays carry no names.
-
-    Raises
-    ------
-    GraphError
-        If the matrix is not square, has missing values or self-loops, or labels disagree.
-    """
-    names: tuple[str, ...] | None = None
-    if isinstance(graph, MomentGraph):
-        raise GraphError(
-            "Expected one graph; a MomentGraph holds two. Pass .mean_frame, .variance_frame or "
-            ".union_frame."
-        )
-    if isinstance(graph, nx.Graph):
-        if not graph.is_directed():
-            raise GraphError("Expected a directed graph; got an undirected networkx graph.")
-        names = tuple(str(node) for node in graph)
-        values = nx.to_numpy_array(graph, weight=None)
-    elif isinstance(graph, pd.DataFrame):
-        names = tuple(str(column) for column in graph.columns)
-        rows = tuple(str(label) for label in graph.index)
-        if len(set(names)) < len(names) or sorted(rows) != sorted(names):
-            raise GraphError(
-                "Expected a square table whose index (causes) and columns (effects) hold the same "
-                f"unique names; got index {list(rows)} and columns {list(names)}."
-            )
-        values = graph.set_axis(rows, axis=0).loc[list(names)].to_numpy()
-    else:
-        values = np.asarray(graph)
-    if values.ndim != 2 or values.shape[0] != values.shape[1]:
-        raise GraphError(f"Expected a square adjacency matrix; got shape {values.shape}.")
-    if values.dtype.kind not in "biuf":
-        raise GraphError(f"Expected numbers or booleans as entries; got dtype {values.dtype}.")
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise GraphError("Expected an adjacency matrix without missing values; it has NaN.")
-    adjacency = values != 0
-    if adjacency.diagonal().any():
-        at = int(np.flatnonzero(adjacency.diagonal())[0])
-        label = at if names is None else names[at]
-        raise GraphError(f"Expected no self-loops; variable {label!r} causes itself.")
-    return adjacency, names
-
-
-def align(first: GraphLike, second: GraphLike) -> tuple[BoolArray, BoolArray]:
-    """Return both graphs as matrices in the variable order of the first.
-
-    Two labelled graphs are matched by name; if one carries no labels, position counts.
-
-    Raises
-    ------
-    GraphError
-        If the names or the sizes differ.
-    """
-    a, a_names = as_adjacency(first)
-    b, b_names = as_adjacency(second)
-    if a.shape != b.shape:
-        raise GraphError(f"Expected two graphs of one size; got {len(a)} and {len(b)} variables.")
-    if a_names is not None and b_names is not None and a_names != b_names:
-        if set(a_names) != set(b_names):
-            only = sorted(set(a_names) ^ set(b_names))
-            raise GraphError(f"Expected the same variables in both graphs; not shared: {only}.")
-        to_first = [b_names.index(name) for name in a_names]
-        b = b[np.ix_(to_first, to_first)]
-    return a, b
+__all__ = ["MomentGraph"]
 
 
 @dataclass(frozen=True, eq=False)
-class MomentGraph:
+class MomentGraph(ReadOnlyArrays):
     """A mean graph and a variance graph over the same variables, with one shared order.
 
     Parameters
@@ -248,8 +90,15 @@ class MomentGraph:
         mean: Iterable[tuple[str, str]] = (),
         variance: Iterable[tuple[str, str]] = (),
     ) -> MomentGraph:
-        """Build a pair from (cause, effect) lists."""
-        index = {str(name): i for i, name in enumerate(names)}
+        """Build a pair from (cause, effect) lists.
+
+        Raises
+        ------
+        GraphError
+            If an edge names an unknown variable, or as from `MomentGraph`.
+        """
+        names = tuple(str(name) for name in names)
+        index = {name: i for i, name in enumerate(names)}
         matrices = []
         for edges in (mean, variance):
             adjacency = np.zeros((len(names), len(names)), dtype=bool)
@@ -257,9 +106,11 @@ class MomentGraph:
                 for name in (cause, effect):
                     if name not in index:
                         raise GraphError(f"Expected one of {list(index)}; got {name!r}.")
+                if cause == effect:
+                    raise GraphError(f"Expected no self-loops; variable {cause!r} causes itself.")
                 adjacency[index[cause], index[effect]] = True
             matrices.append(adjacency)
-        return cls(tuple(index), *matrices)
+        return cls(names, *matrices)
 
     @classmethod
     def from_frames(cls, mean_graph: pd.DataFrame, variance_graph: pd.DataFrame) -> MomentGraph:
@@ -321,16 +172,9 @@ class MomentGraph:
 
     def adjacency(self, moment: Selection = "either") -> BoolArray:
         """Return the matrix of the edges that ``moment`` selects, shape (d, d)."""
-        match moment:
-            case "mean":
-                return self.mean_graph
-            case "variance":
-                return self.variance_graph
-            case "either":
-                return self.union_graph
-            case "both":
-                return self.mean_graph & self.variance_graph
-        raise GraphError(f"Expected a moment among {get_args(Selection)}; got {moment!r}.")
+        if moment == "either":
+            return self.union_graph
+        return select_edges(self.mean_graph, self.variance_graph, moment)
 
     def index(self, name: str) -> int:
         """Return the position of a variable."""
@@ -371,10 +215,11 @@ class MomentGraph:
     def paths(
         self, cause: str, effect: str, moment: Selection = "either"
     ) -> Iterator[tuple[str, ...]]:
-        """Yield every directed path from ``cause`` to ``effect``."""
+        """Yield every directed path from ``cause`` to ``effect``; a path has at least one edge."""
         graph = nx.DiGraph(self.adjacency(moment))
         for path in nx.all_simple_paths(graph, self.index(cause), self.index(effect)):
-            yield tuple(self.names[i] for i in path)
+            if len(path) > 1:  # networkx also counts staying where one is
+                yield tuple(self.names[i] for i in path)
 
     def edges(self, moment: Selection = "either") -> list[tuple[str, str]]:
         """Return the selected edges as (cause, effect) pairs."""
@@ -413,7 +258,13 @@ class MomentGraph:
         return graph
 
     def reorder(self, names: Sequence[str]) -> MomentGraph:
-        """Return the same graph with its variables in another order."""
+        """Return the same graph with its variables in another order.
+
+        Raises
+        ------
+        GraphError
+            If the names are not those of the graph.
+        """
         if sorted(names) != sorted(self.names):
             raise GraphError(f"Expected the names {sorted(self.names)}; got {sorted(names)}.")
         to = np.ix_(*([[self.index(name) for name in names]] * 2))

@@ -1,0 +1,21 @@
+"""The examples on the documentation pages run as they stand."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGES = [page for page in sorted(DOCS.glob("*.md")) if BLOCK.search(page.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_a_page_run_one_after_the_other(page):
+    names: dict[str, object] = {}
+    for block in BLOCK.findall(page.read_text("utf-8")):
+        exec(compile(block, str(page), "exec"), names)
+
+
+def test_there_are_pages_with_examples():
+    assert {"data", "knowledge", "simulators"} <= {page.stem for page in PAGES}
