@@ -11,12 +11,13 @@ import momentdag
 
 ROOT = Path(momentdag.__file__).parent
 
-FOUNDATION = {"_version", "errors", "atomic", "graph"}
+FOUNDATION = {"_version", "errors", "frozen", "atomic", "graph"}
 ALLOWED = {
     "_version": set(),
     "errors": set(),
     "atomic": {"errors"},
-    "graph": {"errors"},
+    "frozen": set(),
+    "graph": {"errors", "frozen"},
     "data": FOUNDATION,
     "knowledge": FOUNDATION,
     "metrics": FOUNDATION,
@@ -24,7 +25,8 @@ ALLOWED = {
     "datasets": FOUNDATION,
     "simulate": FOUNDATION | {"metrics"},
     "engines": FOUNDATION | {"data", "knowledge", "posterior"},
-    "estimator": FOUNDATION | {"data", "knowledge", "posterior", "engines"},
+    "progress": FOUNDATION,
+    "estimator": FOUNDATION | {"progress"} | {"data", "knowledge", "posterior", "engines"},
     "effects": FOUNDATION | {"data", "knowledge", "posterior", "engines", "estimator"},
     "screening": FOUNDATION | {"data", "knowledge", "posterior", "engines", "estimator", "effects"},
     "baselines": FOUNDATION | {"data", "knowledge", "posterior", "engines"},

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from momentdag import datasets, metrics, simulate
     from momentdag.data import Dataset
     from momentdag.errors import MomentdagError
+    from momentdag.estimator import MomentDAG
     from momentdag.graph import MomentGraph
     from momentdag.knowledge import Knowledge
     from momentdag.posterior import Posterior
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Dataset",
     "Knowledge",
+    "MomentDAG",
     "MomentGraph",
     "MomentdagError",
     "Posterior",
@@ -33,6 +35,7 @@ __all__ = [
 _HOMES = {
     "Dataset": "momentdag.data",
     "Knowledge": "momentdag.knowledge",
+    "MomentDAG": "momentdag.estimator",
     "MomentGraph": "momentdag.graph",
     "MomentdagError": "momentdag.errors",
     "Posterior": "momentdag.posterior",

@@ -1,7 +1,10 @@
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
-from momentdag.errors import GraphError
+from momentdag.errors import GraphError, OptionError
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior, Provenance
 
@@ -30,6 +33,45 @@ def test_draws_survive_packing_exactly():
     assert list(posterior)[7] == posterior.draw(7)
 
 
+def test_there_is_no_draw_beyond_the_last(posterior):
+    assert posterior.draw(49) == posterior.draw(-1)
+    assert posterior.draw(0) == posterior.draw(-50)
+    for which in (50, -51):
+        with pytest.raises(GraphError, match=f"from 0 to 49; got {which}"):
+            posterior.draw(which)
+
+
+def test_is_a_frozen_value_also_where_it_is_sent(posterior):
+    for value in (posterior, copy.deepcopy(posterior), pickle.loads(pickle.dumps(posterior))):
+        assert value.names == posterior.names
+        assert value.provenance == posterior.provenance
+        np.testing.assert_array_equal(value.mean_graphs, posterior.mean_graphs)
+        with pytest.raises(AttributeError):
+            value.names = ("x", "y", "z")
+        with pytest.raises(ValueError, match="read-only"):
+            value._mean_bits[0] = 0
+
+
+def test_unpacked_graphs_are_the_callers_own(posterior):
+    before = posterior.edge_probabilities("mean")
+    posterior.mean_graphs[:] = True
+    assert posterior.edge_probabilities("mean").equals(before)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"options": {"draws": np.zeros(2)}}, "plain JSON values.*Turn arrays into lists"),
+        ({"options": {"limit": float("nan")}}, "plain JSON values"),
+        ({"seed": np.int64(3)}, "seed as an int"),
+        ({"status": None}, "status as text"),
+    ],
+)
+def test_provenance_that_could_not_be_saved_is_refused_at_once(fields, message):
+    with pytest.raises(OptionError, match=message):
+        Provenance("test", **fields)
+
+
 def test_two_thousand_draws_of_a_hundred_variables_stay_below_ten_megabytes():
     rng = np.random.default_rng(2)
     graphs = upper(rng, 2000, 100)
@@ -56,6 +98,10 @@ def test_refuses_cyclic_draws_and_wrong_shapes(posterior):
         Posterior(["a"], one, one, Provenance("test"))
     with pytest.raises(GraphError, match="at least one draw"):
         Posterior(["a", "b"], one[:0], one[:0], Provenance("test"))
+    with pytest.raises(GraphError, match="0 and 1"):  # probabilities are no draws
+        Posterior(["a", "b"], one * 0.3, one, Provenance("test"))
+    with pytest.raises(GraphError, match="mean_graphs without self-loops"):
+        Posterior(["a", "b"], [np.eye(2)], one, Provenance("test"))
     with pytest.raises(GraphError, match="unique"):
         Posterior(["a", "a"], one, one, Provenance("test"))
     with pytest.raises(GraphError, match="log_posterior"):

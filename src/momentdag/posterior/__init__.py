@@ -1,5 +1,6 @@
-"""The posterior over pairs of mean and variance graphs: draws, provenance, storage."""
+"""The posterior over pairs of mean and variance graphs: draws, provenance, queries, storage."""
 
 from momentdag.posterior.container import Posterior, Provenance
+from momentdag.posterior.diagnostics import Diagnostics
 
-__all__ = ["Posterior", "Provenance"]
+__all__ = ["Diagnostics", "Posterior", "Provenance"]

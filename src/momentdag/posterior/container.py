@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from momentdag._version import __version__
-from momentdag.errors import GraphError
-from momentdag.graph import BoolArray, MomentGraph, Selection, is_acyclic
+from momentdag.errors import GraphError, OptionError
+from momentdag.frozen import ReadOnlyArrays
+from momentdag.graph import BoolArray, MomentGraph, Selection, as_stack, is_acyclic, select_edges
+from momentdag.posterior import queries, summaries
+from momentdag.posterior.consensus import Objective, consensus
+from momentdag.posterior.diagnostics import Diagnostics, diagnose
+from momentdag.posterior.monte_carlo import standard_error
+from momentdag.posterior.queries import Edge, EdgeChoice, Moment
 
-__all__ = ["Posterior", "Provenance"]
+__all__ = ["Posterior", "Provenance", "unpack"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,16 @@ class Provenance:
         Version of momentdag.
     status : str
         A sentence: "complete", or what went wrong.
+
+    Raises
+    ------
+    OptionError
+        If something is not plain JSON: better now than when a finished posterior is saved.
+
+    Examples
+    --------
+    >>> Provenance("evidence", {"starts": (1, 2)}, seed=3).options
+    {'starts': [1, 2]}
     """
 
     engine: str
@@ -45,12 +62,35 @@ class Provenance:
     version: str = __version__
     status: str = "complete"
 
+    def __post_init__(self) -> None:
+        for what in ("engine", "data_hash", "version", "status"):
+            if not isinstance(getattr(self, what), str):
+                raise OptionError(f"Expected {what} as text; got {getattr(self, what)!r}.")
+        if self.seed is not None and type(self.seed) is not int:
+            raise OptionError(f"Expected seed as an int or None; got {self.seed!r}. Use int(seed).")
+        try:
+            # What is kept is what a file gives back: tuples as lists, keys as text.
+            options = json.loads(json.dumps(dict(self.options), allow_nan=False))
+        except (TypeError, ValueError) as error:
+            raise OptionError(
+                f"Expected options of plain JSON values; {error}. Turn arrays into lists, numpy "
+                "numbers into int or float, and leave out NaN and inf."
+            ) from None
+        object.__setattr__(self, "options", options)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the provenance as plain JSON values."""
         return asdict(self)
 
 
-class Posterior:
+def unpack(bits: npt.NDArray[np.uint8], n_variables: int) -> BoolArray:
+    """Return packed graphs, shape (n_draws, n_bytes), as matrices, shape (n_draws, d, d)."""
+    flags = np.unpackbits(bits, axis=1, count=n_variables * n_variables)
+    return flags.view(np.bool_).reshape(len(bits), n_variables, n_variables)
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Posterior(ReadOnlyArrays):
     """Draws of (mean graph, variance graph) pairs over named variables.
 
     Parameters
@@ -68,7 +108,12 @@ class Posterior:
     Raises
     ------
     GraphError
-        If shapes disagree or a draw is cyclic.
+        If shapes disagree, an entry is neither 0 nor 1, or a draw is cyclic.
+
+    Notes
+    -----
+    A draw takes one bit for each possible edge; the matrices are unpacked each time
+    `mean_graphs`, `variance_graphs` or `graphs` is asked for, so keep them in a loop.
 
     Examples
     --------
@@ -78,6 +123,14 @@ class Posterior:
     >>> posterior.edge_probability("a", "b", "mean")
     0.5
     """
+
+    names: tuple[str, ...]
+    provenance: Provenance
+    n_draws: int
+    log_posterior: npt.NDArray[np.float64] | None
+    chains: npt.NDArray[np.int32] | None
+    _mean_bits: npt.NDArray[np.uint8]
+    _variance_bits: npt.NDArray[np.uint8]
 
     def __init__(
         self,
@@ -89,18 +142,17 @@ class Posterior:
         log_posterior: npt.ArrayLike | None = None,
         chains: npt.ArrayLike | None = None,
     ) -> None:
-        self.names = tuple(str(name) for name in names)
-        self.provenance = provenance
-        d = len(self.names)
-        if len(set(self.names)) < d:
-            raise GraphError(f"Expected unique variable names; got {list(self.names)}.")
+        labels = tuple(str(name) for name in names)
+        d = len(labels)
+        if len(set(labels)) < d:
+            raise GraphError(f"Expected unique variable names; got {list(labels)}.")
         pair = []
         for what, graphs in (("mean_graphs", mean_graphs), ("variance_graphs", variance_graphs)):
-            array = np.asarray(graphs, dtype=bool)
-            if array.ndim != 3 or array.shape[1:] != (d, d) or len(array) == 0:
+            array = as_stack(graphs, what=what)
+            if array.shape[1:] != (d, d):
                 raise GraphError(
-                    f"Expected {what} of shape (n_draws, {d}, {d}) with at least one draw; "
-                    f"got {array.shape}."
+                    f"Expected {what} of shape (n_draws, {d}, {d}), as there are {d} names; got "
+                    f"{array.shape}."
                 )
             pair.append(array)
         if len(pair[0]) != len(pair[1]):
@@ -111,21 +163,21 @@ class Posterior:
         if not acyclic.all():
             first = int(np.flatnonzero(~acyclic)[0])
             raise GraphError(f"Expected every drawn pair to be acyclic; draw {first} is not.")
-        self.n_draws = len(pair[0])
-        self._mean_bits, self._variance_bits = (
-            np.packbits(graphs.reshape(self.n_draws, -1), axis=1) for graphs in pair
+        n_draws = len(pair[0])
+        mean_bits, variance_bits = (
+            np.packbits(graphs.reshape(n_draws, -1), axis=1) for graphs in pair
         )
-        self.log_posterior = self._per_draw(log_posterior, np.float64, "log_posterior")
-        self.chains = self._per_draw(chains, np.int32, "chains")
-
-    def _per_draw(self, values: npt.ArrayLike | None, dtype: Any, what: str) -> Any:
-        if values is None:
-            return None
-        array = np.array(values, dtype=dtype)
-        if array.shape != (self.n_draws,):
-            raise GraphError(f"Expected {what} of shape ({self.n_draws},); got {array.shape}.")
-        array.setflags(write=False)
-        return array
+        self.__setstate__(
+            {
+                "names": labels,
+                "provenance": provenance,
+                "n_draws": n_draws,
+                "log_posterior": _per_draw(log_posterior, np.float64, n_draws, "log_posterior"),
+                "chains": _per_draw(chains, np.int32, n_draws, "chains"),
+                "_mean_bits": mean_bits,
+                "_variance_bits": variance_bits,
+            }
+        )
 
     @property
     def n_variables(self) -> int:
@@ -138,41 +190,35 @@ class Posterior:
         arrays = (self._mean_bits, self._variance_bits, self.log_posterior, self.chains)
         return sum(array.nbytes for array in arrays if array is not None)
 
-    def _unpack(self, bits: npt.NDArray[np.uint8]) -> BoolArray:
-        d = self.n_variables
-        return np.unpackbits(bits, axis=1, count=d * d).reshape(-1, d, d).astype(bool)
-
     @property
     def mean_graphs(self) -> BoolArray:
         """Drawn mean graphs, shape (n_draws, d, d)."""
-        return self._unpack(self._mean_bits)
+        return self.graphs("mean")
 
     @property
     def variance_graphs(self) -> BoolArray:
         """Drawn variance graphs, shape (n_draws, d, d)."""
-        return self._unpack(self._variance_bits)
+        return self.graphs("variance")
 
     def graphs(self, moment: Selection = "either") -> BoolArray:
         """Return, for each draw, the edges that ``moment`` selects, shape (n_draws, d, d)."""
-        match moment:
-            case "mean":
-                return self.mean_graphs
-            case "variance":
-                return self.variance_graphs
-            case "either":
-                return self._unpack(self._mean_bits | self._variance_bits)
-            case "both":
-                return self._unpack(self._mean_bits & self._variance_bits)
-        raise GraphError(f"Expected a moment among {get_args(Selection)}; got {moment!r}.")
+        bits = select_edges(self._mean_bits, self._variance_bits, moment)
+        return unpack(bits, self.n_variables)
 
     def draw(self, which: int) -> MomentGraph:
-        """Return one draw as a `MomentGraph`."""
-        rows = slice(which, which + 1) if which >= 0 else slice(which, which + 1 or None)
-        return MomentGraph(
-            self.names,
-            self._unpack(self._mean_bits[rows])[0],
-            self._unpack(self._variance_bits[rows])[0],
+        """Return one draw as a `MomentGraph`; a negative number counts from the end.
+
+        Raises
+        ------
+        GraphError
+            If there is no such draw.
+        """
+        if not -self.n_draws <= which < self.n_draws:
+            raise GraphError(f"Expected a draw from 0 to {self.n_draws - 1}; got {which}.")
+        mean_graph, variance_graph = unpack(
+            np.stack([self._mean_bits[which], self._variance_bits[which]]), self.n_variables
         )
+        return MomentGraph(self.names, mean_graph, variance_graph)
 
     def __len__(self) -> int:
         return self.n_draws
@@ -189,17 +235,96 @@ class Posterior:
                 f"Expected a variable among {list(self.names)}; got {name!r}."
             ) from None
 
-    def edge_probabilities(self, moment: Selection = "either") -> pd.DataFrame:
-        """Return the posterior probability of every edge (index cause, columns effect)."""
-        return pd.DataFrame(
-            self.graphs(moment).mean(axis=0),
-            index=pd.Index(self.names, name="cause"),
-            columns=pd.Index(self.names, name="effect"),
-        )
+    def edge_probabilities(self, moment: EdgeChoice = "either") -> pd.DataFrame:
+        """Return the probability of every edge (index cause, columns effect).
 
-    def edge_probability(self, cause: str, effect: str, moment: Selection = "either") -> float:
-        """Return the posterior probability of one edge."""
-        return float(self.graphs(moment)[:, self.index(cause), self.index(effect)].mean())
+        ``moment`` is "mean", "variance", "either", "both", "mean_only" (in the mean graph and not
+        in the variance graph) or "variance_only".
+        """
+        return queries.edge_probabilities(self, moment)
+
+    def edge_probability(self, cause: str, effect: str, moment: EdgeChoice = "either") -> float:
+        """Return the probability of one edge."""
+        return queries.edge_probability(self, cause, effect, moment)
+
+    def path_probability(self, cause: str, effect: str, moment: EdgeChoice = "either") -> float:
+        """Return the probability of a directed path of edges that ``moment`` selects."""
+        return queries.path_probability(self, cause, effect, moment)
+
+    def ancestor_probabilities(self, moment: EdgeChoice = "either") -> pd.DataFrame:
+        """Return the probability of a path for every pair (index cause, columns effect)."""
+        return queries.ancestor_probabilities(self, moment)
+
+    def influence_probability(self, cause: str, effect: str, on: Moment) -> float:
+        """Return the probability that ``cause`` is, or reaches, a parent of ``effect`` in ``on``.
+
+        See `momentdag.posterior.queries.influence_probability`.
+        """
+        return queries.influence_probability(self, cause, effect, on)
+
+    def subgraph_probability(self, edges: Iterable[Edge]) -> float:
+        """Return the probability that all edges, (cause, effect, moment), are there at once."""
+        return queries.subgraph_probability(self, edges)
+
+    def probability(self, predicate: Callable[[MomentGraph], bool]) -> float:
+        """Return the probability that a predicate of the graph pair holds.
+
+        The predicate is asked once for each distinct drawn pair.
+        """
+        return float(queries.holds(self, predicate).mean())
+
+    def standard_error(self, predicate: Callable[[MomentGraph], bool]) -> float:
+        """Return the Monte Carlo standard error of `probability`, correlated draws allowed for."""
+        return float(standard_error(queries.holds(self, predicate), self.chains))
+
+    def edge_table(
+        self, moment: EdgeChoice | None = None, min_probability: float = 0.0
+    ) -> pd.DataFrame:
+        """Return cause, effect, moment, probability, standard_error of each edge, likely first."""
+        return summaries.edge_table(self, moment, min_probability)
+
+    def parent_sets(self, name: str) -> pd.DataFrame:
+        """Return the drawn mean and variance parents of a variable with their probabilities."""
+        return summaries.parent_sets(self, name)
+
+    def most_probable_pairs(self, k: int = 10) -> pd.DataFrame:
+        """Return the ``k`` pairs drawn most often: graph, probability, standard_error."""
+        return summaries.most_probable_pairs(self, k)
+
+    def map_graph(self) -> MomentGraph:
+        """Return the drawn pair of largest log posterior or, without one, drawn most often."""
+        return summaries.map_graph(self)
+
+    def consensus(
+        self, objective: Objective = "shd", threshold: float | None = None
+    ) -> MomentGraph:
+        """Return the jointly acyclic pair that stands best for all draws.
+
+        By default the one of smallest expected SHD; see `momentdag.posterior.consensus.consensus`.
+        """
+        return consensus(self, objective, threshold)
+
+    def diagnostics(self) -> Diagnostics:
+        """Return R-hat, effective sample sizes and the agreement of the chains."""
+        return diagnose(self)
+
+    def distinct_pairs(self) -> Iterator[tuple[MomentGraph, float]]:
+        """Yield each distinct drawn pair with its share of the draws, most frequent first."""
+        pairs = queries.distinct_pairs(self)
+        shares = np.bincount(pairs.which) / self.n_draws
+        for k in np.argsort(-shares, kind="stable"):
+            yield self.draw(int(pairs.first[k])), float(shares[k])
+
+    def with_seed(self, seed: int) -> Posterior:
+        """Return the same draws with the seed they were made with in their provenance."""
+        return Posterior(
+            self.names,
+            self.mean_graphs,
+            self.variance_graphs,
+            replace(self.provenance, seed=seed),
+            log_posterior=self.log_posterior,
+            chains=self.chains,
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the posterior to one file (a zip of JSON and npz); see `load`."""
@@ -225,3 +350,12 @@ class Posterior:
             f"Posterior({self.n_draws} draws of graph pairs over {self.n_variables} variables, "
             f"engine {self.provenance.engine!r})"
         )
+
+
+def _per_draw(values: npt.ArrayLike | None, dtype: Any, n_draws: int, what: str) -> Any:
+    if values is None:
+        return None
+    array = np.array(values, dtype=dtype)
+    if array.shape != (n_draws,):
+        raise GraphError(f"Expected {what} of shape ({n_draws},); got {array.shape}.")
+    return array

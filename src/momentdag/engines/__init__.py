@@ -1,0 +1,1 @@
+"""The inference engines: each turns a data set and knowledge into a posterior."""

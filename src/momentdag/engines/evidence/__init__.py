@@ -1,0 +1,1 @@
+"""The evidence engine: a posterior over graph pairs from marginal likelihoods."""

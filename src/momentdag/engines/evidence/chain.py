@@ -1,0 +1,331 @@
+"""A Markov chain over graph pairs, from local scores.
+
+Three kinds of moves, each reversible on its own:
+
+* *toggle*: flip a mean edge, a variance edge or both, the edge chosen with fixed weights;
+* *redraw*: give one variable new parents from its pool, in proportion to their score;
+* *reverse*: turn an edge around and redraw the parents of both its ends from their pools
+  (Grzegorczyk and Husmeier 2008).
+
+A pool is a fixed list of well-scoring parents of one variable that the search has met; toggles
+reach everything else, so pools speed the chain up and never confine it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from momentdag.engines.evidence.family import Parents
+from momentdag.engines.evidence.features import members
+from momentdag.engines.evidence.parents import ParentSearch
+from momentdag.engines.evidence.prior import GraphPrior, adjacency, column_mask
+
+__all__ = ["Chain", "Pool", "make_pools"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+_POOL_DEPTH = 14.0  # nats below a dominating entry at which a pool entry is dropped
+_POOL_LIMIT = 400
+_TOGGLE, _REDRAW = 0.45, 0.85  # cumulative probabilities of the move kinds; the rest reverses
+_ANYONE = -1
+_MAX_TABLES = 20_000
+
+
+class Pool(NamedTuple):
+    """Candidate parents of one variable."""
+
+    parents: list[Parents]
+    unions: npt.NDArray[np.uint64]  # (K, W) bit masks in 64-bit words
+    log_weight: FloatArray  # (K,) evidence plus modular prior
+
+
+def _words(mask: int, n_words: int) -> npt.NDArray[np.uint64]:
+    return np.array([(mask >> (64 * w)) & (2**64 - 1) for w in range(n_words)], dtype=np.uint64)
+
+
+def make_pools(search: ParentSearch) -> list[Pool]:
+    """Collect, for each variable, the scored parents that no smaller ones dominate."""
+    pools = []
+    n_words = -(-len(search.candidates) // 64)
+    for j, evidence in enumerate(search.evidence):
+        scored = [
+            (value + search.prior.log_weight(j, parents), parents)
+            for parents, value in evidence.items()
+            if search.prior.permits(j, parents)
+        ]
+        # Ties cannot depend on the order in which scores were made.
+        scored.sort(key=lambda entry: (-entry[0], entry[1]))
+        scored = scored[: 10 * _POOL_LIMIT]
+        values = np.array([value for value, _ in scored])
+        unions = np.array([_words(parents.union, n_words) for _, parents in scored])
+        unions = unions.reshape(len(scored), n_words)
+        kept: list[int] = []
+        for k in range(len(scored)):
+            # Entries before k score higher; one inside k's union is open wherever k is.
+            inside = ~np.any(unions[:k] & ~unions[k], axis=1)
+            first = int(np.argmax(inside)) if inside.any() else k
+            if values[first] - values[k] < _POOL_DEPTH:
+                kept.append(k)
+            if len(kept) == _POOL_LIMIT:
+                break
+        pools.append(Pool([scored[k][1] for k in kept], unions[kept], values[kept]))
+    return pools
+
+
+class _Proposal(NamedTuple):
+    """A distribution over the entries of a pool."""
+
+    log_probability: FloatArray  # (K,), minus infinity for entries that are closed
+    cumulative: FloatArray  # (K,)
+
+    @classmethod
+    def over(cls, usable: npt.NDArray[np.bool_], log_weight: FloatArray) -> _Proposal | None:
+        """Return the distribution in proportion to the weights of the usable entries."""
+        if not usable.any():
+            return None
+        masked = np.where(usable, log_weight, -np.inf)
+        weights = np.exp(masked - masked.max())
+        cumulative = np.cumsum(weights)
+        return cls(masked - masked.max() - np.log(cumulative[-1]), cumulative)
+
+    def draw(self, rng: np.random.Generator) -> int:
+        """Draw an entry."""
+        point = rng.random() * self.cumulative[-1]
+        return int(self.cumulative.searchsorted(point, side="right"))
+
+
+class Chain:
+    """The state of one chain and its moves.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    search : ParentSearch
+        Scores with memory.
+    prior : GraphPrior
+    pools : list of Pool
+    toggle_weights : float array, shape (3, d, d)
+        How often a toggle of the mean edge, the variance edge, or both is proposed.
+    start : tuple of Parents
+    """
+
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        search: ParentSearch,
+        prior: GraphPrior,
+        pools: list[Pool],
+        toggle_weights: FloatArray,
+        start: tuple[Parents, ...],
+    ) -> None:
+        self._rng = rng
+        self._search = search
+        self._prior = prior
+        self._pools = pools
+        self._pool_index = [
+            {parents: k for k, parents in enumerate(pool.parents)} for pool in pools
+        ]
+        self._toggle_cumulative = np.cumsum(toggle_weights.ravel())
+        self.parents = list(start)
+        d = len(start)
+        self._d = d
+        self._n_words = -(-d // 64)
+        self._proposals: dict[tuple[int, int, int], _Proposal | None] = {}
+        self._is_soft = prior.knowledge.is_soft
+        known = prior.knowledge
+        self._precedes = [column_mask(known.precedes[i]) for i in range(d)]
+        self._free = [
+            [column_mask(np.isnan(odds[:, j])) for j in range(d)]
+            for odds in (known.log_odds_mean, known.log_odds_variance)
+        ]
+        self._stated = [
+            np.where(np.isnan(odds), 0.0, odds)
+            for odds in (known.log_odds_mean, known.log_odds_variance)
+        ]
+        self._children = [0] * d
+        for j, own in enumerate(start):
+            for i in members(own.union):
+                self._children[i] |= 1 << j
+        self._log_rate = prior.log_rate(np.arange(d * (d - 1) // 2 + 1)).tolist()
+        self._evidence = [search.log_evidence(j, own) for j, own in enumerate(start)]
+        self._counts = [self._count(j, own) for j, own in enumerate(start)]
+        self._log_prior = self._prior_of(self.parents, self._counts)
+        self.n_accepted = 0
+        self.n_steps = 0
+
+    @property
+    def log_posterior(self) -> float:
+        """Unnormalised log posterior of the current pair."""
+        return sum(self._evidence) + self._log_prior
+
+    def step(self) -> None:
+        """Make one move."""
+        self.n_steps += 1
+        kind = self._rng.random()
+        if kind < _TOGGLE:
+            self._toggle()
+        elif kind < _REDRAW:
+            self._redraw()
+        else:
+            self._reverse()
+
+    def _count(self, variable: int, own: Parents) -> tuple[int, int, float]:
+        """Return unstated mean and variance edges and the log odds of the stated ones."""
+        stated = 0.0
+        for odds, mask, free in zip(self._stated, own, self._free, strict=True):
+            if mask & ~free[variable]:
+                stated += float(sum(odds[i, variable] for i in members(mask & ~free[variable])))
+        return (
+            (own.mean & self._free[0][variable]).bit_count(),
+            (own.variance & self._free[1][variable]).bit_count(),
+            stated,
+        )
+
+    def _prior_of(self, parents: list[Parents], counts: list[tuple[int, int, float]]) -> float:
+        mean, variance, stated = (sum(column) for column in zip(*counts, strict=True))
+        value = self._log_rate[int(mean)] + self._log_rate[int(variance)] + stated
+        if self._is_soft:
+            graphs = adjacency(tuple(parents))
+            value += float(self._prior.knowledge.soft_log_weight(*graphs))
+        return float(value)
+
+    def _descendants(self, variable: int, without_parents_of: int = 0) -> int:
+        """Return who is reached from ``variable`` (itself included), knowledge's order counted.
+
+        Edges into the variables in ``without_parents_of`` are treated as absent.
+        """
+        reached = frontier = 1 << variable
+        while frontier:
+            following = 0
+            for i in members(frontier):
+                following |= (self._children[i] & ~without_parents_of) | self._precedes[i]
+            frontier = following & ~reached
+            reached |= frontier
+        return reached
+
+    def _change(self, changes: dict[int, Parents], log_proposal_ratio: float) -> None:
+        """Accept or refuse new parents; the ratio is log q(back) - log q(there)."""
+        parents, counts = self.parents, self._counts
+        new_parents, new_counts = parents.copy(), counts.copy()
+        gain = 0.0
+        evidence = {}
+        for j, own in changes.items():
+            if not self._search.prior.permits(j, own):
+                return
+            evidence[j] = self._search.log_evidence(j, own)
+            gain += evidence[j] - self._evidence[j]
+            new_parents[j] = own
+            new_counts[j] = self._count(j, own)
+        log_prior = self._prior_of(new_parents, new_counts)
+        gain += log_prior - self._log_prior + log_proposal_ratio
+        if gain < 0 and self._rng.random() >= math.exp(gain):
+            return
+        self.n_accepted += 1
+        for j, own in changes.items():
+            for i in members(parents[j].union & ~own.union):
+                self._children[i] &= ~(1 << j)
+            for i in members(own.union & ~parents[j].union):
+                self._children[i] |= 1 << j
+            self._evidence[j] = evidence[j]
+        self.parents, self._counts, self._log_prior = new_parents, new_counts, log_prior
+
+    def _toggle(self) -> None:
+        total = self._toggle_cumulative[-1]
+        flat = int(self._toggle_cumulative.searchsorted(self._rng.random() * total, "right"))
+        kind, rest = divmod(flat, self._d * self._d)
+        i, j = divmod(rest, self._d)
+        mean, variance = self.parents[j]
+        bit = 1 << i
+        own = Parents(mean ^ bit if kind != 1 else mean, variance ^ bit if kind != 0 else variance)
+        if own.union & bit and not self.parents[j].union & bit and self._descendants(j) & bit:
+            return
+        self._change({j: own}, 0.0)
+
+    def _proposal(self, variable: int, closed: int, parent: int) -> _Proposal | None:
+        """Return the pool's distribution given what is closed; None if nothing is left.
+
+        Entries may have no parent in ``closed`` and must have ``parent``, unless it is _ANYONE.
+        """
+        key = (variable, closed, parent)
+        if key not in self._proposals:
+            if len(self._proposals) > _MAX_TABLES:
+                self._proposals.clear()
+            pool = self._pools[variable]
+            usable = ~np.any(pool.unions & _words(closed, self._n_words), axis=1)
+            if parent != _ANYONE:
+                has = pool.unions[:, parent // 64] >> np.uint64(parent % 64) & np.uint64(1)
+                usable &= has.astype(bool)
+            self._proposals[key] = _Proposal.over(usable, pool.log_weight)
+        return self._proposals[key]
+
+    def _redraw(self) -> None:
+        j = int(self._rng.random() * self._d)
+        current = self._pool_index[j].get(self.parents[j])
+        proposal = self._proposal(j, self._descendants(j), _ANYONE)
+        if current is None or proposal is None:
+            return
+        chosen = proposal.draw(self._rng)
+        if chosen == current:
+            return
+        ratio = proposal.log_probability[current] - proposal.log_probability[chosen]
+        self._change({j: self._pools[j].parents[chosen]}, float(ratio))
+
+    def _reverse(self) -> None:
+        edges = [(i, j) for j in range(self._d) for i in members(self.parents[j].union)]
+        if not edges:
+            return
+        i, j = edges[int(self._rng.integers(len(edges)))]
+        here_i = self._pool_index[i].get(self.parents[i])
+        here_j = self._pool_index[j].get(self.parents[j])
+        if here_i is None or here_j is None:
+            return
+        orphaned = 1 << i | 1 << j
+        # There: i gets parents among which is j, then j gets parents.
+        below_i = self._descendants(i, orphaned)
+        if below_i >> j & 1:
+            return
+        to_i = self._proposal(i, below_i, j)
+        if to_i is None:
+            return
+        chosen_i = to_i.draw(self._rng)
+        new_i = self._pools[i].parents[chosen_i]
+        to_j = self._proposal(j, self._descendants_given(j, orphaned, i, new_i), _ANYONE)
+        if to_j is None:
+            return
+        chosen_j = to_j.draw(self._rng)
+        new_j = self._pools[j].parents[chosen_j]
+        # Back: j gets its old parents, i among them, then i gets its old ones.
+        back_j = self._proposal(j, self._descendants(j, orphaned), i)
+        back_i = self._proposal(
+            i, self._descendants_given(i, orphaned, j, self.parents[j]), _ANYONE
+        )
+        if back_j is None or back_i is None:
+            return
+        n_edges_after = len(edges) + (
+            new_i.union.bit_count()
+            + new_j.union.bit_count()
+            - self.parents[i].union.bit_count()
+            - self.parents[j].union.bit_count()
+        )
+        ratio = (
+            back_j.log_probability[here_j]
+            + back_i.log_probability[here_i]
+            - to_i.log_probability[chosen_i]
+            - to_j.log_probability[chosen_j]
+            + np.log(len(edges) / n_edges_after)
+        )
+        self._change({i: new_i, j: new_j}, float(ratio))
+
+    def _descendants_given(self, variable: int, orphaned: int, effect: int, own: Parents) -> int:
+        """Return who is reached from ``variable`` if ``effect`` is the only orphan with parents."""
+        children = self._children
+        self._children = [c & ~orphaned for c in children]
+        for i in members(own.union):
+            self._children[i] |= 1 << effect
+        reached = self._descendants(variable)
+        self._children = children
+        return reached

@@ -1,0 +1,247 @@
+"""The evidence engine: what a fit does, in order.
+
+A quick search with default kernels; hyper-parameters by evidence at the graph it found; the full
+search from several starts; and then either every graph pair (up to four variables) or Markov
+chains from the best pairs. Chains that climb well above their starts send the search back once
+more from where they went.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from momentdag.data import Dataset
+from momentdag.engines.evidence.exact import MAX_VARIABLES
+from momentdag.engines.evidence.finding import (
+    Found,
+    find_again,
+    find_quickly,
+    find_thoroughly,
+    tune,
+)
+from momentdag.engines.evidence.model import EvidenceModel
+from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.engines.evidence.prior import GraphPrior, adjacency
+from momentdag.engines.evidence.problem import Problem
+from momentdag.engines.evidence.sampling import Draws, draw_by_chains, draw_exactly
+from momentdag.engines.evidence.score import LocalScorer
+from momentdag.engines.protocol import Fit, Progress
+from momentdag.errors import OptionError
+from momentdag.graph import BoolArray, MomentGraph
+from momentdag.knowledge import Knowledge
+from momentdag.posterior import Posterior, Provenance
+
+__all__ = ["EvidenceEngine", "canonical_columns", "dequantise"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+_SURPRISING = 8.0  # nats by which chains must beat their starts to send the search back
+_MAX_RETURNS = 2
+
+
+def canonical_columns(dataset: Dataset) -> npt.NDArray[np.intp]:
+    """Return an order of the columns that depends on their contents, not on their places.
+
+    Columns are sorted by their standardised fourth and absolute third moments, which units do not
+    change; rounding keeps noise in the last digits from swapping two of them.
+    """
+    z = dataset.standardised
+    fourth = np.round((z**4).mean(axis=0), 6)
+    third = np.round(np.abs((z**3).mean(axis=0)), 6)
+    return np.lexsort((np.array(dataset.names), third, fourth)).astype(np.intp)
+
+
+def dequantise(rng: np.random.Generator, values: FloatArray) -> FloatArray:
+    """Spread tied values uniformly over the gap each of them stands for.
+
+    A density for a continuous variable can be made arbitrarily large at values that repeat, and a
+    flexible one would spend itself on the grid of the instrument. Columns in which at least half
+    of the rows repeat a value are therefore jittered within half the distance to the neighbouring
+    values; others are left as they are.
+    """
+    spread = values.copy()
+    for j in range(values.shape[1]):
+        distinct, which = np.unique(values[:, j], return_inverse=True)
+        u = rng.random(len(values)) - 0.5
+        if len(distinct) > len(values) / 2:
+            continue
+        gaps = np.diff(distinct)
+        below = np.concatenate([gaps[:1], gaps])[which]
+        above = np.concatenate([gaps, gaps[-1:]])[which]
+        spread[:, j] += u * np.where(u < 0, below, above)
+    return spread
+
+
+@dataclass(frozen=True)
+class EvidenceEngine:
+    """The default engine.
+
+    Parameters
+    ----------
+    options : EvidenceOptions
+    """
+
+    options: EvidenceOptions = field(default_factory=EvidenceOptions)
+
+    def fit(
+        self,
+        dataset: Dataset,
+        knowledge: Knowledge,
+        n_draws: int,
+        n_jobs: int,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Fit:
+        """Return the posterior over graph pairs given the data.
+
+        The same generator gives the same bits whatever ``n_jobs`` is, and columns in another
+        order or other units give the same answer.
+        """
+        options = self.options
+        if options.method == "exact" and dataset.n_variables > MAX_VARIABLES:
+            raise OptionError(
+                f"Expected at most {MAX_VARIABLES} variables for method='exact'; got "
+                f"{dataset.n_variables}. Use method='chain'."
+            )
+        row_rng, *stage_rngs = rng.spawn(4)
+        columns = canonical_columns(dataset)
+        problem = self._problem(dataset, columns, knowledge, row_rng)
+        run = _Run(problem, n_draws, n_jobs, progress)
+        # One thread inside: sums then do not depend on how many cores there are.
+        with threadpool_limits(1):
+            status = "complete"
+            try:
+                run.work(stage_rngs)
+            except KeyboardInterrupt:
+                if not options.return_partial or run.found is None:
+                    raise
+                status = f"interrupted during {run.stage}; the result so far is returned"
+                run.keep_what_there_is()
+        return self._package(dataset, columns, run, status)
+
+    def _problem(
+        self,
+        dataset: Dataset,
+        columns: npt.NDArray[np.intp],
+        knowledge: Knowledge,
+        rng: np.random.Generator,
+    ) -> Problem:
+        options = self.options
+        rows = np.arange(dataset.n_samples)
+        if dataset.n_samples > options.max_rows:
+            rows = np.sort(rng.choice(rows, options.max_rows, replace=False))
+        # Rounded far below what the model resolves, so that other units, whose standardised
+        # values differ in the last bits, give the same bits from here on.
+        values = np.round(dataset.standardised[np.ix_(rows, columns)], 8)
+        # As an effect a rounded column is spread out; as a cause it stays as it was measured.
+        targets = values
+        if options.dequantise and options.family != "linear":
+            targets = dequantise(rng, values)
+        n_inducing = options.n_inducing
+        if n_inducing is None:
+            n_inducing = min(max(40, len(values) // 20), 80)
+        n_inducing = min(n_inducing, len(values))
+        inducing_rows = np.sort(rng.choice(len(values), n_inducing, replace=False))
+        names = tuple(dataset.names[i] for i in columns)
+        prior = GraphPrior(knowledge.compile(names), options.family == "gp")
+        # To begin with, one edge a variable, or half of all there could be.
+        expected = min(len(names), len(names) * (len(names) - 1) / 4)
+        rates = (expected, expected)
+        return Problem(values, targets, inducing_rows, options, prior, rates)
+
+    def _package(
+        self, dataset: Dataset, columns: npt.NDArray[np.intp], run: _Run, status: str
+    ) -> Fit:
+        back = np.argsort(columns)
+
+        def restore(graphs: BoolArray) -> BoolArray:
+            return graphs[..., back, :][..., :, back]
+
+        assert run.found is not None
+        assert run.draws is not None
+        problem, draws = run.found.problem, run.draws
+        options = {
+            **self.options.to_dict(),
+            "hyperparameters": asdict(problem.hyperparameters),
+            "exact": run.details.get("method") == "exact",
+        }
+        posterior = Posterior(
+            dataset.names,
+            restore(draws.mean_graphs),
+            restore(draws.variance_graphs),
+            Provenance("evidence", options, dataset.fingerprint, status=status),
+            log_posterior=draws.log_posterior,
+            chains=draws.chains,
+        )
+        scorer = problem.search().scorer
+        model = EvidenceModel(dataset, columns, scorer) if isinstance(scorer, LocalScorer) else None
+        best = MomentGraph(dataset.names, *map(restore, adjacency(run.found.best.parents)))
+        return Fit(posterior, model, best, status, run.details)
+
+
+class _Run:
+    """One fit in progress: what has been found so far."""
+
+    def __init__(self, problem: Problem, n_draws: int, n_jobs: int, progress: Progress) -> None:
+        self.problem = problem
+        self.n_draws = n_draws
+        self.n_jobs = n_jobs
+        self._progress = progress
+        self.stage = ""
+        self.found: Found | None = None
+        self.draws: Draws | None = None
+        self._finished: list[Draws] = []
+        self.details: dict[str, Any] = {}
+
+    def _tick(self, done: int, total: int) -> None:
+        self._progress(self.stage, done, total)
+
+    def _begin(self, stage: str) -> None:
+        self.stage = stage
+        self._tick(0, 1)
+
+    def work(self, rngs: list[np.random.Generator]) -> None:
+        """Go through the stages; what is finished stays, should the next be interrupted."""
+        quick_rng, search_rng, draw_rng = rngs
+        options = self.problem.options
+        self._begin("the first search")
+        self.found = find_quickly(self.problem, quick_rng, self._tick)
+        self._begin("the choice of hyper-parameters")
+        tuned = tune(self.found)
+        self._begin("the order search")
+        self.found = find_thoroughly(tuned, search_rng, self.n_jobs, self._tick)
+        self.details["start_scores"] = [float(result.score) for result in self.found.optima]
+        if options.method == "exact" or (
+            options.method == "auto" and self.problem.n_variables <= MAX_VARIABLES
+        ):
+            self._begin("the enumeration")
+            self.details["method"] = "exact"
+            self.draws = draw_exactly(self.found, draw_rng, self.n_draws)
+            return
+        self.details["method"] = "chain"
+        for returned in range(1 + _MAX_RETURNS):
+            self._begin("the Markov chains")
+            self._finished = []
+            chain_rng, again_rng = draw_rng.spawn(2)
+            draws = draw_by_chains(
+                self.found, chain_rng, self.n_draws, self.n_jobs, self._tick, self._finished
+            )
+            self.details["chain_gain"] = draws.gain
+            if draws.gain < _SURPRISING or returned == _MAX_RETURNS:
+                break
+            self._begin("the order search, again from where the chains went")
+            self.found = find_again(self.found, draws.best_order(), again_rng, self._tick)
+        self.draws = draws
+
+    def keep_what_there_is(self) -> None:
+        """After an interruption: finished chains, else the best pair as the only draw."""
+        assert self.found is not None
+        if self._finished:
+            self.draws = Draws.joined(self._finished)
+        else:
+            self.draws = Draws.single(self.found.best.parents, self.found.best.score)

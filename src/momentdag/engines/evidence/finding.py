@@ -1,0 +1,150 @@
+"""Finding the best graph pairs: quickly, then with tuned kernels and from many starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import joblib
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from momentdag.engines.evidence.candidates import find_candidates
+from momentdag.engines.evidence.orders import (
+    OrderResult,
+    search_order,
+    sequential_order,
+    solve_order,
+)
+from momentdag.engines.evidence.parents import ParentSearch
+from momentdag.engines.evidence.prior import column_mask
+from momentdag.engines.evidence.problem import Evidences, Problem
+from momentdag.engines.evidence.scoring import choose_hyperparameters
+
+__all__ = ["Found", "find_again", "find_quickly", "find_thoroughly", "tune"]
+
+Tick = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has settled: the problem as it now stands and the optima, best first."""
+
+    problem: Problem
+    optima: tuple[OrderResult, ...]
+    evidences: Evidences
+
+    @property
+    def best(self) -> OrderResult:
+        """The best optimum."""
+        return self.optima[0]
+
+
+def find_quickly(problem: Problem, rng: np.random.Generator, tick: Tick) -> Found:
+    """Choose candidate parents and climb once from the sequential order."""
+    search = problem.search()
+    problem = replace(problem, candidates=find_candidates(search, None))
+    search = problem.search(search.evidence)
+    knowledge = problem.knowledge
+    before = [column_mask(knowledge.precedes[:, j]) for j in range(problem.n_variables)]
+    start = sequential_order(search, lambda v, placed: before[v] & ~placed == 0)
+    found = _search(search, problem, rng, start, 0, tick)
+    # Edge rates from what was found, candidates from what it leaves unexplained.
+    problem = replace(
+        problem, rates=_rates(found), candidates=find_candidates(search, found.parents)
+    )
+    return Found(problem, (found,), search.evidence)
+
+
+def tune(found: Found) -> Found:
+    """Choose the hyper-parameters by evidence at the best pair; scores start afresh."""
+    problem = found.problem
+    if problem.options.family == "linear":
+        return found
+    hyperparameters = choose_hyperparameters(problem.scorer, found.best.parents)
+    if hyperparameters == problem.hyperparameters:
+        return found
+    problem = replace(problem, hyperparameters=hyperparameters)
+    return Found(problem, found.optima, [{} for _ in range(problem.n_variables)])
+
+
+def find_thoroughly(found: Found, rng: np.random.Generator, n_jobs: int, tick: Tick) -> Found:
+    """Climb and kick from the order found so far and from random ones."""
+    problem = found.problem
+    rngs = rng.spawn(problem.options.n_starts)
+    starts = [found.best.order]
+    starts += [tuple(problem.knowledge.random_order(r).tolist()) for r in rngs[1:]]
+    return _from_starts(found, starts, rngs, n_jobs, tick)
+
+
+def find_again(found: Found, order: tuple[int, ...], rng: np.random.Generator, tick: Tick) -> Found:
+    """Climb from an order that turned out better than the optima found."""
+    again = _from_starts(found, [order], [rng], 1, tick)
+    optima = sorted((*again.optima, *found.optima), key=lambda result: -result.score)
+    return replace(again, optima=tuple(optima))
+
+
+def _from_starts(
+    found: Found,
+    starts: list[tuple[int, ...]],
+    rngs: list[np.random.Generator],
+    n_jobs: int,
+    tick: Tick,
+) -> Found:
+    problem, evidences = found.problem, found.evidences
+    n_kicks = problem.options.n_kicks
+    results: list[OrderResult] = []
+    if n_jobs == 1 or len(starts) == 1:
+        for start, rng in zip(starts, rngs, strict=True):
+            # Optima are forgotten between starts, so that a start finds the same wherever it
+            # runs; evidences are facts about the data and may be shared.
+            search = problem.search(evidences)
+            results.append(_search(search, problem, rng, start, n_kicks, tick))
+    else:
+        for result, scored in joblib.Parallel(n_jobs=n_jobs)(
+            joblib.delayed(_search_in_worker)(problem, evidences, rng, start, n_kicks)
+            for start, rng in zip(starts, rngs, strict=True)
+        ):
+            results.append(result)
+            for known, new in zip(evidences, scored, strict=True):
+                known.update(new)
+    best = max(results, key=lambda result: result.score)
+    # Solve again under the edge rates that the optimum itself suggests.
+    problem = replace(problem, rates=_rates(best))
+    search = problem.search(evidences)
+    solved = (solve_order(search, result.order) for result in results)
+    return Found(problem, tuple(sorted(solved, key=lambda r: -r.score)), evidences)
+
+
+def _rates(result: OrderResult) -> tuple[float, float]:
+    mean = sum(own.mean.bit_count() for own in result.parents)
+    variance = sum(own.variance.bit_count() for own in result.parents)
+    return float(mean), float(variance)
+
+
+def _search(
+    search: ParentSearch,
+    problem: Problem,
+    rng: np.random.Generator,
+    start: tuple[int, ...],
+    n_kicks: int,
+    tick: Tick,
+) -> OrderResult:
+    def positions_of(order: tuple[int, ...], variable: int) -> range:
+        low, high = problem.knowledge.feasible_positions(np.array(order), variable)
+        return range(low, high + 1)
+
+    return search_order(search, rng, start, positions_of, n_kicks, tick)
+
+
+def _search_in_worker(
+    problem: Problem,
+    evidences: Evidences,
+    rng: np.random.Generator,
+    start: tuple[int, ...],
+    n_kicks: int,
+) -> tuple[OrderResult, Evidences]:
+    with threadpool_limits(1):
+        search = problem.search(evidences)
+        result = _search(search, problem, rng, start, n_kicks, lambda done, total: None)
+        return result, search.evidence

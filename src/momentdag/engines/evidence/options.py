@@ -1,0 +1,111 @@
+"""The options of the evidence engine."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, TypeAlias, get_args
+
+from momentdag.engines.evidence.score import NoiseFamily
+from momentdag.errors import OptionError
+
+__all__ = ["EvidenceOptions", "Family"]
+
+Family: TypeAlias = Literal["gp", "gp_homoscedastic", "linear"]
+
+
+@dataclass(frozen=True)
+class EvidenceOptions:
+    """Options of the evidence engine; every one of them has a working default.
+
+    Parameters
+    ----------
+    family : {"gp", "gp_homoscedastic", "linear"}
+        Free functions for mean and variance; free mean functions with constant variance; linear
+        means with constant variance and closed-form evidence.
+    noise : {"flexible", "gaussian", "student"}
+        Shape of the noise: a smooth density learned for each variable, the normal, or Student's t
+        with degrees of freedom learned for each variable. Ignored by the linear family.
+    n_inducing : int or None
+        Inducing rows of the kernels; None takes one for every 20 rows, from 40 to 80.
+    n_starts : int
+        Starts of the order search.
+    n_kicks : int
+        Perturbations of each start's optimum that are climbed again.
+    n_chains : int
+        Markov chains; the draws are shared out among them.
+    thinning : int or None
+        Steps of a chain between two draws; None takes four times the number of variables, at
+        least 20.
+    method : {"auto", "exact", "chain"}
+        Enumerate every graph pair (up to four variables) or sample; "auto" enumerates when it can.
+    max_rows : int
+        Structure is learned from at most this many rows, a seeded random subset of larger tables.
+    dequantise : bool
+        Spread the repeated values of rounded columns over the gaps between them.
+    return_partial : bool
+        On KeyboardInterrupt return the best result so far, flagged, instead of raising.
+
+    Raises
+    ------
+    OptionError
+        If a value is outside its choices or range.
+
+    Examples
+    --------
+    >>> EvidenceOptions(noise="gaussian").family
+    'gp'
+    """
+
+    family: Family = "gp"
+    noise: NoiseFamily = "flexible"
+    n_inducing: int | None = None
+    n_starts: int = 2
+    n_kicks: int = 1
+    n_chains: int = 4
+    thinning: int | None = None
+    method: Literal["auto", "exact", "chain"] = "auto"
+    max_rows: int = 100_000
+    dequantise: bool = True
+    return_partial: bool = False
+
+    def __post_init__(self) -> None:
+        choices = {
+            "family": get_args(Family),
+            "noise": get_args(NoiseFamily),
+            "method": ("auto", "exact", "chain"),
+            "dequantise": (False, True),
+            "return_partial": (False, True),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise OptionError(
+                    f"Expected {name} among {list(allowed)}; got {getattr(self, name)!r}."
+                )
+        smallest = {
+            "n_inducing": 5,
+            "n_starts": 1,
+            "n_kicks": 0,
+            "n_chains": 1,
+            "thinning": 1,
+            "max_rows": 100,
+        }
+        for name, low in smallest.items():
+            value = getattr(self, name)
+            if name in ("n_inducing", "thinning") and value is None:
+                continue
+            if type(value) is not int or value < low:
+                raise OptionError(f"Expected {name} to be an integer >= {low}; got {value!r}.")
+
+    @classmethod
+    def from_mapping(cls, options: dict[str, Any] | None) -> EvidenceOptions:
+        """Build options from a dictionary; an unknown key is refused with the known ones."""
+        options = {} if options is None else dict(options)
+        known = [field.name for field in fields(cls)]
+        for key in options:
+            if key not in known:
+                raise OptionError(f"Expected evidence options among {known}; got {key!r}.")
+        return cls(**options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain JSON values."""
+        return asdict(self)

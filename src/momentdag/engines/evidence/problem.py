@@ -1,0 +1,71 @@
+"""One data set with what is known about it: everything a worker process needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from momentdag.engines.evidence.family import Parents, Scorer
+from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.engines.evidence.parents import ParentSearch
+from momentdag.engines.evidence.prior import GraphPrior
+from momentdag.engines.evidence.scoring import Hyperparameters, make_scorer
+from momentdag.knowledge import CompiledKnowledge
+
+__all__ = ["Evidences", "Problem"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Evidences: TypeAlias = list[dict[Parents, float]]
+"""Log evidences met so far, one dictionary for each variable."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data in canonical column order, prior, and what the search has settled so far.
+
+    Parameters
+    ----------
+    values, targets : float array, shape (n, d)
+        Standardised columns as causes and as effects.
+    inducing_rows : int array, shape (M,)
+    options : EvidenceOptions
+    prior : GraphPrior
+    hyperparameters : Hyperparameters
+    rates : (float, float)
+        Numbers of mean and variance edges that fix the rates of the modular prior.
+    candidates : tuple of int or None
+        Bit masks of the candidate parents; None for everyone.
+    """
+
+    values: FloatArray
+    targets: FloatArray
+    inducing_rows: npt.NDArray[np.intp]
+    options: EvidenceOptions
+    prior: GraphPrior
+    rates: tuple[float, float]
+    hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
+    candidates: tuple[int, ...] | None = None
+
+    @property
+    def knowledge(self) -> CompiledKnowledge:
+        """The compiled knowledge."""
+        return self.prior.knowledge
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return self.prior.n_variables
+
+    def scorer(self, hyperparameters: Hyperparameters) -> Scorer:
+        """Return a scorer with other hyper-parameters."""
+        return make_scorer(
+            self.values, self.targets, self.inducing_rows, hyperparameters, self.options
+        )
+
+    def search(self, evidences: Evidences | None = None) -> ParentSearch:
+        """Return a search with empty memory, but for evidences computed elsewhere."""
+        scorer = self.scorer(self.hyperparameters)
+        return ParentSearch(scorer, self.prior.modular(*self.rates), self.candidates, evidences)

@@ -1,0 +1,195 @@
+"""Drawing graph pairs: by enumeration for few variables, else by Markov chains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import joblib
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from momentdag.engines.evidence.chain import Chain, Pool, make_pools
+from momentdag.engines.evidence.exact import enumerate_posterior
+from momentdag.engines.evidence.family import Parents
+from momentdag.engines.evidence.features import members
+from momentdag.engines.evidence.finding import Found
+from momentdag.engines.evidence.parents import ParentSearch
+from momentdag.engines.evidence.prior import adjacency
+from momentdag.engines.evidence.problem import Evidences, Problem
+from momentdag.graph import BoolArray, topological_order
+
+__all__ = ["Draws", "draw_by_chains", "draw_exactly"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Tick = Callable[[int, int], None]
+
+_NEAR = 25.0  # nats below the best optimum within which another one starts chains of its own
+_RARE = 0.02  # share of proposals that go to edges nothing speaks for
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Drawn pairs.
+
+    Parameters
+    ----------
+    mean_graphs, variance_graphs : bool array, shape (n_draws, d, d)
+    log_posterior : float array, shape (n_draws,)
+    chains : int array, shape (n_draws,)
+    start : float
+        Largest log posterior at which a chain started; minus infinity for enumeration.
+    """
+
+    mean_graphs: BoolArray
+    variance_graphs: BoolArray
+    log_posterior: FloatArray
+    chains: npt.NDArray[np.int32]
+    start: float = -np.inf
+
+    @classmethod
+    def joined(cls, parts: list[Draws]) -> Draws:
+        """Join the draws of several chains."""
+        chains = [np.full(len(part.log_posterior), k) for k, part in enumerate(parts)]
+        return cls(
+            np.concatenate([part.mean_graphs for part in parts]),
+            np.concatenate([part.variance_graphs for part in parts]),
+            np.concatenate([part.log_posterior for part in parts]),
+            np.concatenate(chains).astype(np.int32),
+            max(part.start for part in parts),
+        )
+
+    @classmethod
+    def single(cls, parents: tuple[Parents, ...], score: float) -> Draws:
+        """Return one pair as the only draw."""
+        mean_graph, variance_graph = adjacency(parents)
+        chain = np.zeros(1, dtype=np.int32)
+        return cls(mean_graph[None], variance_graph[None], np.array([score]), chain)
+
+    @property
+    def gain(self) -> float:
+        """How far the best draw lies above the best start, in nats."""
+        return float(self.log_posterior.max()) - self.start
+
+    def best_order(self) -> tuple[int, ...]:
+        """Return an order of the best draw."""
+        top = int(np.argmax(self.log_posterior))
+        union = self.mean_graphs[top] | self.variance_graphs[top]
+        return tuple(topological_order(union).tolist())
+
+
+def draw_exactly(found: Found, rng: np.random.Generator, n_draws: int) -> Draws:
+    """Enumerate every pair and draw from the exact posterior."""
+    search = found.problem.search(found.evidences)
+    posterior = enumerate_posterior(search.log_evidence, found.problem.prior)
+    chosen = posterior.sample(rng, n_draws)
+    return Draws(
+        posterior.mean_graphs[chosen],
+        posterior.variance_graphs[chosen],
+        posterior.log_probability[chosen],
+        np.zeros(n_draws, dtype=np.int32),
+    )
+
+
+def draw_by_chains(
+    found: Found,
+    rng: np.random.Generator,
+    n_draws: int,
+    n_jobs: int,
+    tick: Tick,
+    finished: list[Draws],
+) -> Draws:
+    """Run chains from the best optima; completed ones are put into ``finished`` as they end."""
+    problem = found.problem
+    n_chains = min(problem.options.n_chains, n_draws)
+    search = problem.search(found.evidences)
+    pools = make_pools(search)
+    weights = _toggle_weights(pools, search.candidates)
+    near = [result for result in found.optima if found.best.score - result.score < _NEAR]
+    shares = [len(part) for part in np.array_split(np.arange(n_draws), n_chains)]
+    tasks = [
+        (pools, weights, near[k % len(near)].parents, share, chain_rng)
+        for k, (share, chain_rng) in enumerate(zip(shares, rng.spawn(n_chains), strict=True))
+    ]
+    if n_jobs == 1:
+        for k, task in enumerate(tasks):
+
+            def report(done: int, total: int, k: int = k) -> None:
+                tick(k * total + done, n_chains * total)
+
+            finished.append(_run_chain(search, problem, *task, report))
+    else:
+        finished += joblib.Parallel(n_jobs=n_jobs)(
+            joblib.delayed(_chain_in_worker)(problem, found.evidences, *task) for task in tasks
+        )
+    return Draws.joined(finished)
+
+
+def _toggle_weights(pools: list[Pool], candidates: tuple[int, ...]) -> FloatArray:
+    """Propose an edge as often as the pools disagree about it, but every edge now and then."""
+    d = len(pools)
+    present = np.zeros((2, d, d))
+    for j, pool in enumerate(pools):
+        # Flattened: an entry far below the best may be the best under another order.
+        share = np.exp(np.maximum(pool.log_weight - pool.log_weight.max(), -30.0) / 4)
+        share /= share.sum()
+        for p, own in zip(share, pool.parents, strict=True):
+            present[0, members(own.mean), j] += p
+            present[1, members(own.variance), j] += p
+    weights = np.empty((3, d, d))
+    weights[:2] = _RARE + present * (1 + _RARE - present)
+    weights[2] = 0.25 * (weights[0] + weights[1])
+    for j, mask in enumerate(candidates):
+        outside = [i for i in range(d) if not mask >> i & 1]
+        weights[:, outside, j] *= 0.005
+    weights[:, np.arange(d), np.arange(d)] = 0.0
+    return weights
+
+
+def _run_chain(
+    search: ParentSearch,
+    problem: Problem,
+    pools: list[Pool],
+    weights: FloatArray,
+    start: tuple[Parents, ...],
+    n_draws: int,
+    rng: np.random.Generator,
+    tick: Tick,
+) -> Draws:
+    d = problem.n_variables
+    thinning = problem.options.thinning
+    if thinning is None:
+        thinning = max(20, 4 * d)
+    chain = Chain(rng, search, problem.prior, pools, weights, start)
+    started_at = chain.log_posterior
+    for _ in range(thinning * max(20, n_draws // 10)):
+        chain.step()
+    mean_graphs, variance_graphs = np.zeros((2, n_draws, d, d), dtype=bool)
+    log_posterior = np.empty(n_draws)
+    for k in range(n_draws):
+        for _ in range(thinning):
+            chain.step()
+        mean_graphs[k], variance_graphs[k] = adjacency(tuple(chain.parents))
+        log_posterior[k] = chain.log_posterior
+        if k % 20 == 19 or k == n_draws - 1:
+            tick(k + 1, n_draws)
+    chains = np.zeros(n_draws, dtype=np.int32)
+    return Draws(mean_graphs, variance_graphs, log_posterior, chains, started_at)
+
+
+def _chain_in_worker(
+    problem: Problem,
+    evidences: Evidences,
+    pools: list[Pool],
+    weights: FloatArray,
+    start: tuple[Parents, ...],
+    n_draws: int,
+    rng: np.random.Generator,
+) -> Draws:
+    with threadpool_limits(1):
+        search = problem.search(evidences)
+        return _run_chain(
+            search, problem, pools, weights, start, n_draws, rng, lambda done, total: None
+        )

@@ -1,0 +1,93 @@
+"""From data to a scorer: input scales, kernels, and their choice by evidence.
+
+Hyper-parameters are chosen for one data set by the evidence it gives them, at a graph found with
+the defaults; nothing here ever sees a truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from momentdag.engines.evidence.family import Parents, Scorer
+from momentdag.engines.evidence.features import MEAN_DETAIL, SCALE_DETAIL, FeatureMap, Kernel
+from momentdag.engines.evidence.linear import LinearScorer
+from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.engines.evidence.score import LocalScorer
+
+__all__ = ["Hyperparameters", "choose_hyperparameters", "make_scorer"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+_KERNELS = (
+    *(Kernel("network", scale, bias) for scale in (0.7, 1.5, 3.0) for bias in (0.03, 0.3, 2.0)),
+    *(Kernel("network", scale, 0.3, linear=0.25) for scale in (0.7, 1.5, 3.0)),
+    *(Kernel("rbf", scale, linear=0.25) for scale in (0.7, 1.2, 2.2)),
+)
+_DEFAULT_KERNEL = Kernel("network", 1.5, 0.3)
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """What is fixed for all scores of one data set.
+
+    Parameters
+    ----------
+    inputs : {"values", "ranks"}
+        Whether causes enter the kernels standardised or as normal scores of their ranks. Means
+        and variances are free functions, so a monotone map of an input keeps the model class.
+    mean_kernel, variance_kernel : Kernel
+    """
+
+    inputs: Literal["values", "ranks"] = "values"
+    mean_kernel: Kernel = _DEFAULT_KERNEL
+    variance_kernel: Kernel = _DEFAULT_KERNEL
+
+
+def make_scorer(
+    values: FloatArray,
+    targets: FloatArray,
+    inducing_rows: npt.NDArray[np.intp],
+    hyperparameters: Hyperparameters,
+    options: EvidenceOptions,
+) -> Scorer:
+    """Return the scorer of standardised columns as causes and as effects, both (n, d)."""
+    if options.family == "linear":
+        return LinearScorer(values)
+    ranks = hyperparameters.inputs == "ranks"
+    mean_features = FeatureMap(
+        values, hyperparameters.mean_kernel, inducing_rows, MEAN_DETAIL, ranks
+    )
+    variance_features = FeatureMap(
+        values, hyperparameters.variance_kernel, inducing_rows, SCALE_DETAIL, ranks
+    )
+    return LocalScorer(targets, mean_features, variance_features, options.noise)
+
+
+def choose_hyperparameters(
+    scorer_with: Callable[[Hyperparameters], Scorer], parents: tuple[Parents, ...]
+) -> Hyperparameters:
+    """Return the hyper-parameters with the largest evidence at the given graph pair.
+
+    One coordinate after another: input scale, mean kernel, variance kernel, input scale again.
+    """
+    known: dict[Hyperparameters, float] = {}
+
+    def evidence(candidate: Hyperparameters) -> float:
+        if candidate not in known:
+            scorer = scorer_with(candidate)
+            known[candidate] = sum(
+                scorer.fit(j, own).log_evidence for j, own in enumerate(parents) if own.union
+            )
+        return known[candidate]
+
+    best = Hyperparameters()
+    input_scales: tuple[Literal["values", "ranks"], ...] = ("values", "ranks")
+    best = max((replace(best, inputs=scale) for scale in input_scales), key=evidence)
+    best = max((replace(best, mean_kernel=kernel) for kernel in _KERNELS), key=evidence)
+    best = max((replace(best, variance_kernel=kernel) for kernel in _KERNELS), key=evidence)
+    return max((replace(best, inputs=scale) for scale in input_scales), key=evidence)

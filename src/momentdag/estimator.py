@@ -1,0 +1,209 @@
+"""`MomentDAG`: the scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import nullcontext
+from typing import Any, Literal, TypeAlias
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from momentdag.data import Dataset
+from momentdag.data.checks import check_finite
+from momentdag.data.tables import read_table
+from momentdag.engines.evidence.engine import EvidenceEngine
+from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.engines.protocol import Engine, silent
+from momentdag.errors import DataError, OptionError
+from momentdag.graph import Selection
+from momentdag.knowledge import Knowledge
+from momentdag.progress import ProgressBar
+
+__all__ = ["MomentDAG"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Seed: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"
+
+
+class MomentDAG(BaseEstimator):  # type: ignore[misc]
+    """Learn from a table who moves the mean of whom and who moves its variance.
+
+    The model is X_j = m_j(mean parents) + v_j(variance parents) E_j with independent noises of
+    mean 0 and variance 1; the fit is a posterior over pairs of graphs with one shared order.
+
+    Parameters
+    ----------
+    engine : {"evidence"}
+        How the posterior is found.
+    knowledge : Knowledge or None
+        What is known beforehand, by column name.
+    n_draws : int
+        Graph pairs to draw.
+    n_jobs : int
+        Processes; the result does not depend on it. -1 takes all cores.
+    random_state : int, numpy RandomState or Generator, or None
+        An int makes the fit repeatable to the bit on one machine.
+    verbose : bool
+        Show a progress bar on standard error.
+    engine_options : dict or None
+        Options of the engine, see `momentdag.engines.evidence.options.EvidenceOptions`.
+
+    Attributes
+    ----------
+    posterior_ : Posterior
+    mean_graph_, variance_graph_, union_graph_ : networkx.DiGraph
+        The consensus pair and its union; every edge carries ``probability=``.
+    best_graph_ : MomentGraph
+        The best pair met by the search or the chains.
+    scm_ : fitted mechanisms, or None for the linear family
+    status_ : str
+        "complete", or a sentence saying what cut the fit short.
+    details_ : dict
+        Diagnostics of the engine.
+    n_features_in_, feature_names_in_
+        As in every scikit-learn estimator.
+
+    Examples
+    --------
+    >>> import momentdag as md, numpy as np
+    >>> simulation = md.simulate.preset("sparse-5", np.random.default_rng(3))
+    >>> estimator = md.MomentDAG(n_draws=200, random_state=0).fit(simulation.data)
+    >>> sorted(estimator.mean_graph_.edges) == sorted(simulation.graph.edges("mean"))
+    True
+    """
+
+    def __init__(
+        self,
+        engine: Literal["evidence"] = "evidence",
+        knowledge: Knowledge | None = None,
+        n_draws: int = 2000,
+        n_jobs: int = 1,
+        random_state: Seed = None,
+        verbose: bool = False,
+        engine_options: dict[str, Any] | None = None,
+    ) -> None:
+        self.engine = engine
+        self.knowledge = knowledge
+        self.n_draws = n_draws
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.engine_options = engine_options
+
+    def fit(self, X: Any, y: object = None) -> MomentDAG:
+        """Learn the posterior from a table.
+
+        Parameters
+        ----------
+        X : table, shape (n_samples, n_variables)
+            A pandas or polars frame, an array, or a `Dataset`. Names are kept.
+        y : ignored
+
+        Raises
+        ------
+        DataError, KnowledgeError, OptionError
+            If the table, the knowledge or an option cannot be used.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains disagree; the message says what to change.
+        """
+        engine = self._engine()
+        for name in ("n_draws", "n_jobs"):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value == 0 or value < -1:
+                raise OptionError(f"Expected {name} to be a positive integer; got {value!r}.")
+        if self.n_draws < 1:
+            raise OptionError(f"Expected n_draws to be a positive integer; got {self.n_draws!r}.")
+        if not isinstance(X, Dataset):
+            validate_data(self, X, skip_check_array=True)
+        dataset = Dataset.from_table(X, min_variables=2)
+        self.n_features_in_ = dataset.n_variables
+        knowledge = Knowledge() if self.knowledge is None else self.knowledge
+        if not isinstance(knowledge, Knowledge):
+            raise OptionError(f"Expected knowledge to be a Knowledge; got {type(knowledge)}.")
+        knowledge.check(dataset.names)
+        seed = _seed(self.random_state)
+        rng = np.random.default_rng(seed)
+        with ProgressBar() if self.verbose else nullcontext(silent) as progress:
+            fit = engine.fit(dataset, knowledge, int(self.n_draws), self.n_jobs, rng, progress)
+        self.posterior_ = fit.posterior.with_seed(seed)
+        self.scm_ = fit.model
+        self.best_graph_ = fit.best
+        self.status_ = fit.status
+        self.details_ = dict(fit.details)
+        consensus = self.posterior_.consensus()
+        self.mean_graph_ = self._labelled(consensus.to_networkx("mean"), "mean")
+        self.variance_graph_ = self._labelled(consensus.to_networkx("variance"), "variance")
+        self.union_graph_ = self._labelled(consensus.to_networkx("either"), "either")
+        if self.status_ != "complete":
+            warnings.warn(f"The fit was {self.status_}.", ConvergenceWarning, stacklevel=2)
+        elif (diagnostics := self.posterior_.diagnostics()).is_poor:
+            warnings.warn(diagnostics.message(), ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _engine(self) -> Engine:
+        if self.engine == "evidence":
+            return EvidenceEngine(EvidenceOptions.from_mapping(self.engine_options))
+        raise OptionError(f"Expected engine among ['evidence']; got {self.engine!r}.")
+
+    def _labelled(self, graph: nx.DiGraph[Any], moment: Selection) -> nx.DiGraph[Any]:
+        probabilities = self.posterior_.edge_probabilities(moment)
+        for cause, effect in graph.edges:
+            graph.edges[cause, effect]["probability"] = float(probabilities.loc[cause, effect])
+        return graph
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the log density of each row under the posterior mixture, shape (n,).
+
+        Graphs are averaged over the draws, functions are integrated out, units are the data's own.
+        """
+        check_is_fitted(self, "posterior_")
+        if self.scm_ is None:
+            raise OptionError(
+                "Expected a family with mechanisms; the linear family has closed-form evidence "
+                "only. Use engine_options={'family': 'gp'}."
+            )
+        if isinstance(X, Dataset):
+            names, values = X.names, X.values
+        else:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            table = read_table(X)
+            names, values = table.names, table.values
+            check_finite(names, values)
+        if names != self.posterior_.names:
+            raise DataError(
+                f"Expected the columns {list(self.posterior_.names)}; got {list(names)}."
+            )
+        return self.scm_.log_density(values, self.posterior_)
+
+    def score(self, X: Any, y: object = None) -> float:
+        """Return the mean log density per row, so that held-out data can compare fits."""
+        return float(np.mean(self.score_samples(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+
+def _seed(random_state: Seed) -> int:
+    """Return an integer seed that stands for ``random_state`` and can be stored."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    if isinstance(random_state, int | np.integer) and random_state >= 0:
+        return int(random_state)
+    raise OptionError(
+        f"Expected random_state to be a non-negative integer, a generator or None; got "
+        f"{random_state!r}."
+    )

@@ -1,0 +1,210 @@
+"""Can the draws be trusted: R-hat, effective sample size and agreement between chains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from momentdag.posterior.monte_carlo import chain_rows, mixing
+
+if TYPE_CHECKING:
+    from momentdag.posterior.container import Posterior
+
+__all__ = [
+    "CHANCE",
+    "MAX_DISAGREEMENT",
+    "MAX_R_HAT",
+    "MIN_ESS",
+    "UNCERTAIN",
+    "Diagnostics",
+    "diagnose",
+]
+
+UNCERTAIN = (0.05, 0.95)
+"""Only edges of a probability between these count: whether 0.01 is 0.02 changes no conclusion."""
+MAX_R_HAT = 1.05
+MIN_ESS = 100.0
+"""Worth a standard error of 0.05 for an edge of probability one half."""
+MAX_DISAGREEMENT = 0.1
+CHANCE = 5.0
+"""Two chains disagree if they also do by this many standard errors of the difference: the largest
+of many differences between short chains is above 0.1 by chance alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnostics:
+    """What the draws tell about themselves.
+
+    Parameters
+    ----------
+    n_draws, n_chains : int
+    worst_r_hat : float
+        Largest split R-hat among the edges of uncertain probability; NaN if no chain has four
+        draws, 1 if no edge is uncertain.
+    smallest_ess : float
+        Smallest effective sample size among these edges; ``n_draws`` if there is none.
+    chain_disagreement : float
+        Largest difference between two chains in the probability of one of these edges.
+    log_posterior_r_hat, log_posterior_ess : float or None
+        The same for the trace of the log posterior; None if there is no (finite) trace.
+    edges : DataFrame
+        One row for each edge drawn at least once: cause, effect, moment, probability,
+        standard_error, r_hat, ess, disagreement, and uncertain; smallest ESS first.
+    complaints : tuple of str
+        What is poor, a clause for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentdag.posterior import Posterior, Provenance
+    >>> mean = np.zeros((1000, 2, 2), dtype=bool)
+    >>> mean[:500, 0, 1] = True  # the first chain always says a -> b, the second never
+    >>> posterior = Posterior(
+    ...     ["a", "b"], mean, mean, Provenance("by hand"), chains=np.repeat([0, 1], 500)
+    ... )
+    >>> diagnostics = posterior.diagnostics()
+    >>> diagnostics.is_poor, diagnostics.worst_r_hat, diagnostics.chain_disagreement
+    (True, inf, 1.0)
+    """
+
+    n_draws: int
+    n_chains: int
+    worst_r_hat: float
+    smallest_ess: float
+    chain_disagreement: float
+    log_posterior_r_hat: float | None
+    log_posterior_ess: float | None
+    edges: pd.DataFrame
+    complaints: tuple[str, ...]
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether anything lies beyond `MAX_R_HAT`, `MIN_ESS` or `MAX_DISAGREEMENT`."""
+        return bool(self.complaints)
+
+    def message(self) -> str:
+        """Return what is poor and what to change about it, or that nothing is, as text."""
+        if not self.is_poor:
+            return (
+                f"{self.n_draws} draws in {self.n_chains} chain(s) show no sign of poor mixing: "
+                f"R-hat at most {self.worst_r_hat:.3f}, effective sample size at least "
+                f"{self.smallest_ess:.0f}."
+            )
+        return (
+            f"The draws may not describe the posterior well: {'; '.join(self.complaints)}. Ask for "
+            "more draws (n_draws=...) or more steps between them (engine_options={'thinning': "
+            "...}); if chains disagree, also for more starts and chains (engine_options="
+            "{'n_starts': ..., 'n_chains': ...})."
+        )
+
+
+def diagnose(posterior: Posterior) -> Diagnostics:
+    """Return the diagnostics of a posterior; see `Diagnostics`."""
+    edges = _edges(posterior)
+    counted = edges[edges["uncertain"]]
+    trace = posterior.log_posterior
+    r_hat = ess = None
+    if trace is not None and np.isfinite(trace).all():
+        mixed = mixing(trace[:, None], posterior.chains)
+        r_hat, ess = float(mixed.r_hat[0]), float(mixed.ess[0])
+    any_chain = bool(chain_rows(posterior.n_draws, posterior.chains))
+    certain = 1.0 if any_chain else float("nan")
+    return Diagnostics(
+        n_draws=posterior.n_draws,
+        n_chains=1 if posterior.chains is None else len(np.unique(posterior.chains)),
+        worst_r_hat=float(counted["r_hat"].max()) if len(counted) else certain,
+        smallest_ess=float(counted["ess"].min()) if len(counted) else float(posterior.n_draws),
+        chain_disagreement=float(counted["disagreement"].max()) if len(counted) else 0.0,
+        log_posterior_r_hat=r_hat,
+        log_posterior_ess=ess,
+        edges=edges.drop(columns="beyond_chance"),
+        complaints=tuple(_complaints(posterior.n_draws, counted, r_hat)),
+    )
+
+
+def _edges(posterior: Posterior) -> pd.DataFrame:
+    parts = []
+    for moment, drawn in (
+        ("mean", posterior.mean_graphs),
+        ("variance", posterior.variance_graphs),
+    ):
+        causes, effects = np.nonzero(drawn.any(axis=0))
+        series = drawn[:, causes, effects]
+        probability = series.mean(axis=0)
+        mixed = mixing(series, posterior.chains)
+        smoothed = (series.sum(axis=0) + 0.5) / (len(series) + 1)
+        variance = smoothed * (1 - smoothed)
+        rows = chain_rows(posterior.n_draws, posterior.chains)
+        disagreement, error = _disagreement(series, rows, variance * mixed.within_time)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "cause": [posterior.names[i] for i in causes],
+                    "effect": [posterior.names[j] for j in effects],
+                    "moment": moment,
+                    "probability": probability,
+                    "standard_error": np.sqrt(variance / mixed.ess),
+                    "r_hat": mixed.r_hat,
+                    "ess": mixed.ess,
+                    "disagreement": disagreement,
+                    "beyond_chance": disagreement > CHANCE * error,
+                    "uncertain": (UNCERTAIN[0] < probability) & (probability < UNCERTAIN[1]),
+                }
+            )
+        )
+    table = pd.concat(parts, ignore_index=True)
+    return table.sort_values("ess", kind="stable", ignore_index=True)
+
+
+def _disagreement(
+    series: npt.NDArray[np.bool_], rows: list[npt.NDArray[np.intp]], variance: Any
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the largest difference between two chains' means and its standard error."""
+    if len(rows) < 2:
+        return np.zeros(series.shape[1]), np.zeros(series.shape[1])
+    means = np.stack([series[row].mean(axis=0) for row in rows])
+    lengths = np.array([len(row) for row in rows])
+    error = np.sqrt(
+        variance * (1 / lengths[means.argmax(axis=0)] + 1 / lengths[means.argmin(axis=0)])
+    )
+    return means.max(axis=0) - means.min(axis=0), error
+
+
+def _complaints(n_draws: int, counted: pd.DataFrame, log_posterior_r_hat: float | None) -> Any:
+    if len(counted) == 0 and n_draws < MIN_ESS:
+        yield f"there are only {n_draws} draws (fewer than {MIN_ESS:.0f})"
+    bad = counted[counted["r_hat"] > MAX_R_HAT]
+    if len(bad):
+        worst = bad.loc[bad["r_hat"].idxmax()]
+        yield f"{_edge(worst)} has R-hat {worst['r_hat']:.2f} (above {MAX_R_HAT}{_others(bad)})"
+    bad = counted[counted["ess"] < MIN_ESS]
+    if len(bad):
+        worst = bad.iloc[0]
+        yield (
+            f"the draws of {_edge(worst)} are worth {worst['ess']:.0f} independent ones (fewer "
+            f"than {MIN_ESS:.0f}{_others(bad)})"
+        )
+    bad = counted[(counted["disagreement"] > MAX_DISAGREEMENT) & counted["beyond_chance"]]
+    if len(bad):
+        worst = bad.loc[bad["disagreement"].idxmax()]
+        yield (
+            f"two chains differ by {worst['disagreement']:.2f} in the probability of "
+            f"{_edge(worst)} (more than {MAX_DISAGREEMENT}{_others(bad)})"
+        )
+    if log_posterior_r_hat is not None and log_posterior_r_hat > MAX_R_HAT:
+        yield f"the log posterior has R-hat {log_posterior_r_hat:.2f} (above {MAX_R_HAT})"
+
+
+def _edge(row: Any) -> str:
+    return f"{row['cause']} -> {row['effect']} ({row['moment']})"
+
+
+def _others(bad: pd.DataFrame) -> str:
+    n_others = len(bad) - 1
+    if n_others == 0:
+        return ""
+    return f", as {'has one other edge' if n_others == 1 else f'have {n_others} other edges'}"

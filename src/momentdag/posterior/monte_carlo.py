@@ -1,0 +1,211 @@
+"""How much correlated draws are worth: split R-hat, effective sample size, standard errors.
+
+Every function takes one series, shape (n_draws,), or many, shape (n_draws, n_series), and the chain
+each draw came from (None: one chain). Each chain is cut into two halves, so that a chain that
+drifts is found out like two chains that disagree. Chains of fewer than four draws have no halves
+worth comparing and are left out of R-hat and of the autocorrelations.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.fft
+
+__all__ = [
+    "Mixing",
+    "chain_rows",
+    "effective_sample_size",
+    "mixing",
+    "split_r_hat",
+    "standard_error",
+]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Rows: TypeAlias = npt.NDArray[np.intp]
+
+_SHORTEST_CHAIN = 4
+_BLOCK = 2**21  # numbers Fourier-transformed at a time: bounds the memory to some 100 MB
+
+
+class Mixing(NamedTuple):
+    """What the draws say about each series; every array has shape (n_series,)."""
+
+    r_hat: FloatArray
+    ess: FloatArray
+    within_time: FloatArray
+    """Draws of one chain, looked at by itself, that are worth one independent draw."""
+
+
+def chain_rows(n_draws: int, chains: npt.NDArray[np.int32] | None) -> list[Rows]:
+    """Return the rows of each chain of at least four draws, in the order drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [rows.tolist() for rows in chain_rows(8, np.array([0, 1, 0, 1, 0, 1, 0, 1]))]
+    [[0, 2, 4, 6], [1, 3, 5, 7]]
+    """
+    if chains is None:
+        rows = [np.arange(n_draws)]
+    else:
+        rows = [np.flatnonzero(chains == chain) for chain in np.unique(chains)]
+    return [row for row in rows if len(row) >= _SHORTEST_CHAIN]
+
+
+def split_r_hat(series: npt.ArrayLike, chains: npt.NDArray[np.int32] | None = None) -> Any:
+    """Return the split R-hat of one or many series (Gelman et al., BDA3, section 11.4).
+
+    ``sqrt(((n - 1) / n * W + B / n) / W)``, with W the variance within and B / n that of the means
+    between the half chains, weighted by their lengths if these differ. A series that never changes
+    has R-hat 1; one that changes only from one half chain to another has infinity.
+
+    Parameters
+    ----------
+    series : array, shape (n_draws,) or (n_draws, n_series)
+    chains : int array, shape (n_draws,), optional
+
+    Returns
+    -------
+    float or array, shape (n_series,)
+        NaN if no chain has four draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> split_r_hat([0, 1, 0, 1, 0, 1, 0, 1]) < 1
+    True
+    >>> split_r_hat([0, 0, 0, 0, 1, 1, 1, 1])
+    inf
+    """
+    return _shaped(series, mixing(_columns(series), chains).r_hat)
+
+
+def effective_sample_size(
+    series: npt.ArrayLike, chains: npt.NDArray[np.int32] | None = None
+) -> Any:
+    """Return how many independent draws one or many series are worth.
+
+    ``n_draws / max(1, 1 + 2 * sum_t rho_t)``. The autocorrelations ``rho_t`` hold the variance
+    between half chains too and are summed by Geyer's initial monotone sequence (Geyer 1992,
+    section 3.3; Vehtari et al. 2021, section 3.2). Never more than ``n_draws``.
+
+    Parameters
+    ----------
+    series : array, shape (n_draws,) or (n_draws, n_series)
+    chains : int array, shape (n_draws,), optional
+
+    Returns
+    -------
+    float or array, shape (n_series,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draws = np.random.default_rng(0).random(1000) < 0.5
+    >>> ten_times_each = np.repeat(draws[:100], 10)
+    >>> effective_sample_size(draws) > 800, effective_sample_size(ten_times_each) < 200
+    (True, True)
+    """
+    return _shaped(series, mixing(_columns(series), chains).ess)
+
+
+def standard_error(indicators: npt.ArrayLike, chains: npt.NDArray[np.int32] | None = None) -> Any:
+    """Return the Monte Carlo standard error of the mean of one or many series of 0 and 1.
+
+    ``sqrt(q (1 - q) / ESS)`` with ``q = (n_ones + 1/2) / (n_draws + 1)``: what was seen in no draw,
+    or in every draw, is not for that certain.
+
+    Parameters
+    ----------
+    indicators : bool array, shape (n_draws,) or (n_draws, n_series)
+    chains : int array, shape (n_draws,), optional
+
+    Returns
+    -------
+    float or array, shape (n_series,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(standard_error(np.zeros(999, dtype=bool)), 5)
+    0.00071
+    """
+    columns = _columns(indicators)
+    q = (columns.sum(axis=0) + 0.5) / (len(columns) + 1)
+    return _shaped(indicators, np.sqrt(q * (1 - q) / mixing(columns, chains).ess))
+
+
+def mixing(series: npt.NDArray[Any], chains: npt.NDArray[np.int32] | None) -> Mixing:
+    """Return R-hat, ESS and autocorrelation time of many series, shape (n_draws, n_series)."""
+    n_draws, n_series = series.shape
+    halves = [half for rows in chain_rows(n_draws, chains) for half in np.array_split(rows, 2)]
+    if not halves:
+        return Mixing(
+            np.full(n_series, np.nan), np.full(n_series, float(n_draws)), np.ones(n_series)
+        )
+    result = Mixing(np.ones(n_series), np.full(n_series, float(n_draws)), np.ones(n_series))
+    moving = np.flatnonzero((series != series[0]).any(axis=0))
+    longest = max(len(half) for half in halves)
+    for block in np.array_split(moving, max(1, -(-len(moving) * 2 * longest // _BLOCK))):
+        # From here on a series is a row: the transforms run along contiguous memory. Starting each
+        # at 0 keeps a constant series exactly constant.
+        values = np.ascontiguousarray(series[:, block].T, dtype=np.float64)
+        r_hat, time, within_time = _block_mixing(values - values[:, :1], halves, longest)
+        result.r_hat[block] = r_hat
+        result.ess[block] = n_draws / time
+        result.within_time[block] = within_time
+    return result
+
+
+def _block_mixing(
+    values: FloatArray, halves: list[Rows], longest: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    n_series = len(values)
+    total = sum(len(half) for half in halves)
+    means = np.empty((len(halves), n_series))
+    covariance = np.zeros((n_series, longest))  # pooled autocovariance at each lag, divisor n
+    for k, half in enumerate(halves):
+        part = values[:, half]
+        means[k] = part.mean(axis=1)
+        part -= means[k][:, None]
+        # Twice the length, so that the circular correlation does not wrap round.
+        size = scipy.fft.next_fast_len(2 * len(half), real=True)
+        spectrum = scipy.fft.rfft(part, n=size, axis=1)
+        power = spectrum.real**2 + spectrum.imag**2
+        covariance[:, : len(half)] += scipy.fft.irfft(power, n=size, axis=1)[:, : len(half)]
+    covariance /= total
+    lengths = np.array([len(half) for half in halves], dtype=np.float64)
+    typical = total / len(halves)
+    within = covariance[:, 0] * total / (total - len(halves))
+    grand = lengths @ means / total
+    between = lengths @ (means - grand) ** 2 / (len(halves) - 1) / typical
+    overall = within * (typical - 1) / typical + between
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r_hat = np.where(overall > 0, np.sqrt(overall / within), 1.0)
+        rho = 1 - (within[:, None] - covariance) / overall[:, None]
+        own = covariance / covariance[:, :1]
+    return r_hat, _correlation_time(rho, overall > 0), _correlation_time(own, within > 0)
+
+
+def _correlation_time(rho: FloatArray, known: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return ``max(1, 1 + 2 * sum_t rho_t)`` of each row, cut off by Geyer's monotone sequence."""
+    rho = np.where(known[:, None], rho, 0.0)
+    rho[:, 0] = 1.0
+    n_pairs = rho.shape[1] // 2
+    pairs = rho[:, 0 : 2 * n_pairs : 2] + rho[:, 1 : 2 * n_pairs : 2]
+    positive = np.logical_and.accumulate(pairs > 0, axis=1)
+    monotone = np.minimum.accumulate(pairs, axis=1)
+    time = 2 * np.where(positive, monotone, 0.0).sum(axis=1) - 1
+    return np.asarray(np.maximum(time, 1.0))
+
+
+def _columns(series: npt.ArrayLike) -> npt.NDArray[Any]:
+    array = np.asarray(series)
+    return array[:, None] if array.ndim == 1 else array
+
+
+def _shaped(series: npt.ArrayLike, values: FloatArray) -> Any:
+    return float(values[0]) if np.ndim(series) == 1 else values

@@ -1,0 +1,186 @@
+import pickle
+import warnings
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+
+import momentdag as md
+from momentdag.errors import DataError, KnowledgeError, OptionError
+
+pytestmark = pytest.mark.filterwarnings(
+    # Tiny numbers of draws are poor on purpose here; test_poor_draws_are_reported looks at it.
+    "ignore:The draws may not describe:sklearn.exceptions.ConvergenceWarning"
+)
+
+QUICK = {"n_starts": 1, "n_kicks": 0, "n_chains": 2, "n_inducing": 10, "noise": "gaussian"}
+
+
+@pytest.fixture(scope="module")
+def simulation():
+    return md.simulate.preset("sparse-5", np.random.default_rng(42))
+
+
+@pytest.fixture(scope="module")
+def fitted(simulation):
+    return md.MomentDAG(n_draws=400, random_state=0).fit(simulation.data)
+
+
+def test_scikit_learn_accepts_it_as_an_estimator():
+    estimator = md.MomentDAG(n_draws=20, engine_options=QUICK, random_state=0)
+    with warnings.catch_warnings():
+        # The checks fit tiny random tables, of which momentdag rightly warns.
+        warnings.simplefilter("ignore")
+        results = check_estimator(
+            estimator,
+            on_fail="raise",
+            on_skip=None,
+            expected_failed_checks={
+                "check_dtype_object": "a cell that is no number is a DataError naming its column"
+            },
+        )
+    assert sum(result["status"] == "passed" for result in results) > 30
+
+
+def test_graphs_carry_names_and_probabilities(simulation, fitted):
+    assert isinstance(fitted.posterior_, md.Posterior)
+    assert fitted.posterior_.names == tuple(simulation.data.columns)
+    for graph, moment in (
+        (fitted.mean_graph_, "mean"),
+        (fitted.variance_graph_, "variance"),
+        (fitted.union_graph_, "either"),
+    ):
+        assert set(graph.nodes) == set(simulation.data.columns)
+        assert nx.is_directed_acyclic_graph(graph)
+        for cause, effect, attributes in graph.edges(data=True):
+            assert attributes["probability"] == fitted.posterior_.edge_probability(
+                cause, effect, moment
+            )
+    assert set(fitted.mean_graph_.edges) | set(fitted.variance_graph_.edges) == set(
+        fitted.union_graph_.edges
+    )
+    assert fitted.posterior_.provenance.seed == 0
+    assert fitted.status_ == "complete"
+
+
+def test_frames_of_every_kind_give_the_same_answer(simulation, fitted):
+    options = {"n_draws": 400, "random_state": 0}
+    from_polars = md.MomentDAG(**options).fit(pl.from_pandas(simulation.data))
+    from_array = md.MomentDAG(**options).fit(simulation.data.to_numpy())
+    for other in (from_polars, from_array):
+        np.testing.assert_array_equal(other.posterior_.mean_graphs, fitted.posterior_.mean_graphs)
+
+
+def test_held_out_score_prefers_the_right_model(simulation, fitted):
+    new = simulation.sample(np.random.default_rng(7), 400)
+    score = fitted.score(new)
+    assert np.isfinite(score)
+    assert score == pytest.approx(fitted.score_samples(new).mean())
+    homoscedastic = md.MomentDAG(
+        n_draws=100, random_state=0, engine_options={"family": "gp_homoscedastic"}
+    ).fit(simulation.data)
+    # The data are heteroscedastic: the truth is worth tenths of a nat in every row.
+    assert score > homoscedastic.score(new) + 0.1
+    truth = sum(
+        -np.log(simulation.mechanisms.moments(new.to_numpy())[1][:, j])
+        - 0.5
+        * (
+            (new.to_numpy()[:, j] - simulation.mechanisms.moments(new.to_numpy())[0][:, j])
+            / simulation.mechanisms.moments(new.to_numpy())[1][:, j]
+        )
+        ** 2
+        - 0.5 * np.log(2 * np.pi)
+        for j in range(5)
+    ).mean()
+    # Nothing beats the true density on average; 400 rows leave an error of about 0.05.
+    assert truth - 0.6 < score < truth + 0.1
+
+
+def test_score_keeps_units_and_checks_columns(simulation, fitted):
+    scaled = simulation.data.assign(x1=simulation.data["x1"] * 10)
+    other = md.MomentDAG(n_draws=400, random_state=0).fit(scaled)
+    assert other.score(scaled) == pytest.approx(fitted.score(simulation.data) - np.log(10))
+    with pytest.raises((DataError, ValueError), match=r"feature names|columns"):
+        fitted.score(simulation.data.rename(columns={"x1": "y"}))
+    with pytest.raises(DataError, match="'x2'"):
+        fitted.score(simulation.data.assign(x2=np.nan))
+
+
+def test_works_in_grid_search_and_clones_and_pickles(simulation, fitted):
+    search = GridSearchCV(
+        md.MomentDAG(n_draws=30, random_state=0, engine_options=QUICK),
+        {"engine_options": [QUICK, {**QUICK, "family": "gp_homoscedastic"}]},
+        cv=2,
+    )
+    search.fit(simulation.data)
+    assert search.best_params_["engine_options"] == QUICK
+    assert clone(fitted).get_params()["n_draws"] == 400
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.score(simulation.data) == fitted.score(simulation.data)
+
+
+def test_knowledge_is_obeyed_and_checked(simulation):
+    knowledge = md.Knowledge(forbidden=[("x1", "x2"), ("x2", "x1")], order=[("x5", "x1")])
+    fitted = md.MomentDAG(
+        knowledge=knowledge, n_draws=50, random_state=0, engine_options=QUICK
+    ).fit(simulation.data)
+    assert fitted.posterior_.edge_probability("x1", "x2") == 0
+    assert fitted.posterior_.path_probability("x1", "x5") == 0
+    with pytest.raises(KnowledgeError, match="'x9'"):
+        md.MomentDAG(knowledge=md.Knowledge(order=[("x9", "x1")])).fit(simulation.data)
+
+
+def test_linear_family_has_a_posterior_but_no_mechanisms():
+    simulation = md.simulate.preset("linear-anm-3", np.random.default_rng(0))
+    fitted = md.MomentDAG(n_draws=200, random_state=0, engine_options={"family": "linear"}).fit(
+        simulation.data
+    )
+    assert fitted.scm_ is None
+    with pytest.raises(OptionError, match="'family': 'gp'"):
+        fitted.score(simulation.data)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "oracle"}, "engine among"),
+        ({"n_draws": 0}, "n_draws"),
+        ({"n_draws": 2.5}, "n_draws"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"random_state": -1}, "random_state"),
+        ({"random_state": "x"}, "random_state"),
+        ({"knowledge": {"order": []}}, "knowledge"),
+        ({"engine_options": {"nois": "gaussian"}}, "'nois'"),
+    ],
+)
+def test_bad_options_are_refused(simulation, options, message):
+    with pytest.raises(OptionError, match=message):
+        md.MomentDAG(**options).fit(simulation.data)
+
+
+@pytest.mark.filterwarnings("default")
+def test_poor_draws_are_reported(simulation):
+    with pytest.warns(ConvergenceWarning, match="n_draws"):
+        md.MomentDAG(n_draws=12, random_state=0, engine_options=QUICK).fit(
+            simulation.data.iloc[:60]
+        )
+
+
+def test_not_fitted():
+    with pytest.raises(NotFittedError):
+        md.MomentDAG().score(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}))
+
+
+def test_verbose_shows_progress_on_standard_error(simulation, capsys):
+    md.MomentDAG(n_draws=40, random_state=0, verbose=True, engine_options=QUICK).fit(
+        simulation.data
+    )
+    captured = capsys.readouterr()
+    assert "the Markov chains" in captured.err
+    assert captured.out == ""
