@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test test-all lint types docs clean
+.PHONY: help demo test test-all lint types docs bench clean
 # A half-made environment (no venv module, no network) must not pass for a finished one.
 .DELETE_ON_ERROR:
 
@@ -12,6 +12,7 @@ help:
 	@echo "make test      install into $(VENV) and run the tests"
 	@echo "make test-all  the same with the slow tests"
 	@echo "make lint      style    make types  static types    make docs  HTML documentation"
+	@echo "make bench     measure accuracy and speed (hours); tables in benchmarks/results"
 	@echo "make clean     remove $(VENV) and everything built"
 	@echo "PYTHON=python3.12 make ...  chooses the interpreter"
 
@@ -46,6 +47,9 @@ types: $(VENV)/installed-dev
 
 docs: $(VENV)/installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/installed
+	$(BIN)/python -m benchmarks all
 
 clean:
 	rm -rf $(VENV) docs/_build docs/api artefacts momentdag-demo

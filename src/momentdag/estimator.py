@@ -59,7 +59,7 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
     mean_graph_, variance_graph_, union_graph_ : networkx.DiGraph
         The consensus pair and its union; every edge carries ``probability=``.
     best_graph_ : MomentGraph
-        The best pair met by the search or the chains.
+        The most probable pair met by the search or drawn.
     scm_ : fitted mechanisms, or None for the linear family
     status_ : str
         "complete", or a sentence saying what cut the fit short.
@@ -162,7 +162,8 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log density of each row under the posterior mixture, shape (n,).
 
-        Graphs are averaged over the draws, functions are integrated out, units are the data's own.
+        Graphs are averaged over the draws and mean functions integrated out; log standard
+        deviations enter at their posterior mean. Units are the data's own.
         """
         check_is_fitted(self, "posterior_")
         if self.scm_ is None:

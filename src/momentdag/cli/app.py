@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -39,11 +40,18 @@ def options(
 
 
 @app.command()
-def demo() -> None:
-    """Show the embedded Sachs protein data: 853 cells, 11 proteins."""
-    from momentdag.cli.demo import show_sachs
+def demo(
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the saved posterior.")
+    ] = Path("momentdag-demo"),
+    draws: Annotated[int, typer.Option(min=1, help="Graph pairs to draw.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed; the same seed, the same result.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Processes; the result does not depend on it.")] = 2,
+) -> None:
+    """Learn both graphs from the embedded Sachs protein data: 853 cells, 11 proteins."""
+    from momentdag.cli.demo import run_demo
 
-    show_sachs(Console())
+    run_demo(Console(), folder, draws, seed, jobs)
 
 
 def main() -> None:

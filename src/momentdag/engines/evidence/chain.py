@@ -24,7 +24,7 @@ from momentdag.engines.evidence.features import members
 from momentdag.engines.evidence.parents import ParentSearch
 from momentdag.engines.evidence.prior import GraphPrior, adjacency, column_mask
 
-__all__ = ["Chain", "Pool", "make_pools"]
+__all__ = ["Chain", "Pool", "enrich", "make_pools"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -49,31 +49,41 @@ def _words(mask: int, n_words: int) -> npt.NDArray[np.uint64]:
 
 def make_pools(search: ParentSearch) -> list[Pool]:
     """Collect, for each variable, the scored parents that no smaller ones dominate."""
-    pools = []
+    return [_make_pool(search, j, evidence) for j, evidence in enumerate(search.evidence)]
+
+
+def enrich(pools: list[Pool], search: ParentSearch, met: list[dict[Parents, float]]) -> list[Pool]:
+    """Return pools that also hold what a chain has met."""
+    enriched = []
+    for j, (pool, new) in enumerate(zip(pools, met, strict=True)):
+        known = {own: search.evidence[j][own] for own in pool.parents}
+        enriched.append(_make_pool(search, j, known | new))
+    return enriched
+
+
+def _make_pool(search: ParentSearch, variable: int, evidence: dict[Parents, float]) -> Pool:
     n_words = -(-len(search.candidates) // 64)
-    for j, evidence in enumerate(search.evidence):
-        scored = [
-            (value + search.prior.log_weight(j, parents), parents)
-            for parents, value in evidence.items()
-            if search.prior.permits(j, parents)
-        ]
-        # Ties cannot depend on the order in which scores were made.
-        scored.sort(key=lambda entry: (-entry[0], entry[1]))
-        scored = scored[: 10 * _POOL_LIMIT]
-        values = np.array([value for value, _ in scored])
-        unions = np.array([_words(parents.union, n_words) for _, parents in scored])
-        unions = unions.reshape(len(scored), n_words)
-        kept: list[int] = []
-        for k in range(len(scored)):
-            # Entries before k score higher; one inside k's union is open wherever k is.
-            inside = ~np.any(unions[:k] & ~unions[k], axis=1)
-            first = int(np.argmax(inside)) if inside.any() else k
-            if values[first] - values[k] < _POOL_DEPTH:
-                kept.append(k)
-            if len(kept) == _POOL_LIMIT:
-                break
-        pools.append(Pool([scored[k][1] for k in kept], unions[kept], values[kept]))
-    return pools
+    scored = [
+        (value + search.prior.log_weight(variable, parents), parents)
+        for parents, value in evidence.items()
+        if search.prior.permits(variable, parents)
+    ]
+    # Ties cannot depend on the order in which scores were made.
+    scored.sort(key=lambda entry: (-entry[0], entry[1]))
+    scored = scored[: 10 * _POOL_LIMIT]
+    values = np.array([value for value, _ in scored])
+    unions = np.array([_words(parents.union, n_words) for _, parents in scored])
+    unions = unions.reshape(len(scored), n_words)
+    kept: list[int] = []
+    for k in range(len(scored)):
+        # Entries before k score higher; one inside k's union is open wherever k is.
+        inside = ~np.any(unions[:k] & ~unions[k], axis=1)
+        first = int(np.argmax(inside)) if inside.any() else k
+        if values[first] - values[k] < _POOL_DEPTH:
+            kept.append(k)
+        if len(kept) == _POOL_LIMIT:
+            break
+    return Pool([scored[k][1] for k in kept], unions[kept], values[kept])
 
 
 class _Proposal(NamedTuple):
@@ -125,16 +135,13 @@ class Chain:
         self._rng = rng
         self._search = search
         self._prior = prior
-        self._pools = pools
-        self._pool_index = [
-            {parents: k for k, parents in enumerate(pool.parents)} for pool in pools
-        ]
+        self.use(pools)
+        self.met: list[dict[Parents, float]] = [{} for _ in start]
         self._toggle_cumulative = np.cumsum(toggle_weights.ravel())
         self.parents = list(start)
         d = len(start)
         self._d = d
         self._n_words = -(-d // 64)
-        self._proposals: dict[tuple[int, int, int], _Proposal | None] = {}
         self._is_soft = prior.knowledge.is_soft
         known = prior.knowledge
         self._precedes = [column_mask(known.precedes[i]) for i in range(d)]
@@ -156,6 +163,14 @@ class Chain:
         self._log_prior = self._prior_of(self.parents, self._counts)
         self.n_accepted = 0
         self.n_steps = 0
+
+    def use(self, pools: list[Pool]) -> None:
+        """Propose from other pools from now on; only before the draws that count."""
+        self._pools = pools
+        self._pool_index = [
+            {parents: k for k, parents in enumerate(pool.parents)} for pool in pools
+        ]
+        self._proposals: dict[tuple[int, int, int], _Proposal | None] = {}
 
     @property
     def log_posterior(self) -> float:
@@ -198,13 +213,14 @@ class Chain:
 
         Edges into the variables in ``without_parents_of`` are treated as absent.
         """
+        children, precedes = self._children, self._precedes
         reached = frontier = 1 << variable
         while frontier:
-            following = 0
-            for i in members(frontier):
-                following |= (self._children[i] & ~without_parents_of) | self._precedes[i]
-            frontier = following & ~reached
-            reached |= frontier
+            lowest = frontier & -frontier
+            i = lowest.bit_length() - 1
+            following = (children[i] & ~without_parents_of) | precedes[i]
+            frontier = (frontier ^ lowest) | (following & ~reached)
+            reached |= following
         return reached
 
     def _change(self, changes: dict[int, Parents], log_proposal_ratio: float) -> None:
@@ -217,6 +233,7 @@ class Chain:
             if not self._search.prior.permits(j, own):
                 return
             evidence[j] = self._search.log_evidence(j, own)
+            self.met[j][own] = evidence[j]
             gain += evidence[j] - self._evidence[j]
             new_parents[j] = own
             new_counts[j] = self._count(j, own)
@@ -275,10 +292,16 @@ class Chain:
         self._change({j: self._pools[j].parents[chosen]}, float(ratio))
 
     def _reverse(self) -> None:
-        edges = [(i, j) for j in range(self._d) for i in members(self.parents[j].union)]
-        if not edges:
+        sizes = [own.union.bit_count() for own in self.parents]
+        n_edges = sum(sizes)
+        if n_edges == 0:
             return
-        i, j = edges[int(self._rng.integers(len(edges)))]
+        which = int(self._rng.random() * n_edges)
+        j = 0
+        while which >= sizes[j]:
+            which -= sizes[j]
+            j += 1
+        i = members(self.parents[j].union)[which]
         here_i = self._pool_index[i].get(self.parents[i])
         here_j = self._pool_index[j].get(self.parents[j])
         if here_i is None or here_j is None:
@@ -305,7 +328,7 @@ class Chain:
         )
         if back_j is None or back_i is None:
             return
-        n_edges_after = len(edges) + (
+        n_edges_after = n_edges + (
             new_i.union.bit_count()
             + new_j.union.bit_count()
             - self.parents[i].union.bit_count()
@@ -316,7 +339,7 @@ class Chain:
             + back_i.log_probability[here_i]
             - to_i.log_probability[chosen_i]
             - to_j.log_probability[chosen_j]
-            + np.log(len(edges) / n_edges_after)
+            + math.log(n_edges / n_edges_after)
         )
         self._change({i: new_i, j: new_j}, float(ratio))
 

@@ -2,8 +2,8 @@
 
 A quick search with default kernels; hyper-parameters by evidence at the graph it found; the full
 search from several starts; and then either every graph pair (up to four variables) or Markov
-chains from the best pairs. Chains that climb well above their starts send the search back once
-more from where they went.
+chains from the best pairs. A pilot of the chains that climbs well above its starts sends the
+search back once more from where it went.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from momentdag.engines.evidence.finding import (
 from momentdag.engines.evidence.model import EvidenceModel
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.prior import GraphPrior, adjacency
-from momentdag.engines.evidence.problem import Problem
+from momentdag.engines.evidence.problem import Evidences, Problem
 from momentdag.engines.evidence.sampling import Draws, draw_by_chains, draw_exactly
 from momentdag.engines.evidence.score import LocalScorer
 from momentdag.engines.protocol import Fit, Progress
@@ -41,7 +41,8 @@ __all__ = ["EvidenceEngine", "canonical_columns", "dequantise"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _SURPRISING = 8.0  # nats by which chains must beat their starts to send the search back
-_MAX_RETURNS = 2
+_MAX_RETURNS = 3
+_PILOT_DRAWS = 20
 
 
 def canonical_columns(dataset: Dataset) -> npt.NDArray[np.intp]:
@@ -180,7 +181,12 @@ class EvidenceEngine:
         )
         scorer = problem.search().scorer
         model = EvidenceModel(dataset, columns, scorer) if isinstance(scorer, LocalScorer) else None
-        best = MomentGraph(dataset.names, *map(restore, adjacency(run.found.best.parents)))
+        if draws.gain > 0:
+            top = int(np.argmax(draws.log_posterior))
+            best_pair = draws.mean_graphs[top], draws.variance_graphs[top]
+        else:
+            best_pair = adjacency(run.found.best.parents)
+        best = MomentGraph(dataset.names, *map(restore, best_pair))
         return Fit(posterior, model, best, status, run.details)
 
 
@@ -224,19 +230,25 @@ class _Run:
             self.draws = draw_exactly(self.found, draw_rng, self.n_draws)
             return
         self.details["method"] = "chain"
-        for returned in range(1 + _MAX_RETURNS):
-            self._begin("the Markov chains")
-            self._finished = []
-            chain_rng, again_rng = draw_rng.spawn(2)
-            draws = draw_by_chains(
-                self.found, chain_rng, self.n_draws, self.n_jobs, self._tick, self._finished
+        memory: Evidences = [{} for _ in range(self.problem.n_variables)]
+        for pilot_rng in draw_rng.spawn(_MAX_RETURNS):
+            # A short run first: chains that climb well above their starts know a better order.
+            self._begin("a pilot of the Markov chains")
+            chain_rng, again_rng = pilot_rng.spawn(2)
+            n_pilot = min(self.n_draws, _PILOT_DRAWS * options.n_chains)
+            pilot = draw_by_chains(
+                self.found, chain_rng, n_pilot, self.n_jobs, self._tick, [], memory
             )
-            self.details["chain_gain"] = draws.gain
-            if draws.gain < _SURPRISING or returned == _MAX_RETURNS:
+            self.details["pilot_gain"] = pilot.gain
+            if pilot.gain < _SURPRISING:
                 break
-            self._begin("the order search, again from where the chains went")
-            self.found = find_again(self.found, draws.best_order(), again_rng, self._tick)
-        self.draws = draws
+            self._begin("the order search, again from where the pilot went")
+            self.found = find_again(self.found, pilot.best_order(), again_rng, self._tick)
+        self._begin("the Markov chains")
+        self.draws = draw_by_chains(
+            self.found, draw_rng, self.n_draws, self.n_jobs, self._tick, self._finished, memory
+        )
+        self.details["chain_gain"] = self.draws.gain
 
     def keep_what_there_is(self) -> None:
         """After an interruption: finished chains, else the best pair as the only draw."""

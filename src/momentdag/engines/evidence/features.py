@@ -147,6 +147,9 @@ class FeatureMap:
         functions = np.empty((n, 1 + len(eigenvalues)))
         functions[:, 0] = self.constant.functions[0, 0]
         np.matmul(features, rotation, out=functions[:, 1:])
+        # At amplitude one a function then has variance one over the sample, for every kernel and
+        # every parent set, so that amplitudes mean the same everywhere.
+        eigenvalues *= n / eigenvalues.sum()
         return Basis(functions, np.append(self.constant.variances, eigenvalues))
 
     def project(self, mask: int, values: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ class EvidenceOptions:
     n_chains : int
         Markov chains; the draws are shared out among them.
     thinning : int or None
-        Steps of a chain between two draws; None takes four times the number of variables, at
+        Steps of a chain between two draws; None takes six times the number of variables, at
         least 20.
     method : {"auto", "exact", "chain"}
         Enumerate every graph pair (up to four variables) or sample; "auto" enumerates when it can.

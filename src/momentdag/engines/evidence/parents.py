@@ -23,7 +23,8 @@ __all__ = ["Best", "ModularPrior", "ParentSearch"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _N_EXACT = 3  # additions of each kind that are scored exactly after the screen
-_HOPELESS = -6.0  # screened gains below this are not worth an exact score
+_HOPELESS = -4.5  # screened gains below this are not worth an exact score
+_PROMISING = -1.5  # screened gain from which a newcomer is tried in others' places
 _IMPROVEMENT = 1e-3
 _SAFE = 10.0  # a parent estimated to be worth more than this is not tried for removal
 _TRANSFERABLE = 25.0  # a parent worth less than this may belong to the other moment
@@ -250,11 +251,13 @@ class ParentSearch:
         both = {i: mean_gains[i] + variance_gains[i] for i in mean_gains if i in variance_gains}
         for i in _leading(both)[:2]:
             attempt(mean | 1 << i, variance | 1 << i)
-        # Swaps: the best newcomer in the place of each present parent.
-        for i in members(mean) if ranked_mean else []:
-            attempt(mean & ~(1 << i) | 1 << ranked_mean[0], variance)
-        for i in members(variance) if ranked_variance else []:
-            attempt(mean, variance & ~(1 << i) | 1 << ranked_variance[0])
+        # Swaps: a newcomer that adds something in the place of each present parent.
+        if ranked_mean and mean_gains[ranked_mean[0]] > _PROMISING:
+            for i in members(mean):
+                attempt(mean & ~(1 << i) | 1 << ranked_mean[0], variance)
+        if ranked_variance and variance_gains[ranked_variance[0]] > _PROMISING:
+            for i in members(variance):
+                attempt(mean, variance & ~(1 << i) | 1 << ranked_variance[0])
 
     def screen(
         self, variable: int, parents: Parents, among: int

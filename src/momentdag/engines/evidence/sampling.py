@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from momentdag.engines.evidence.chain import Chain, Pool, make_pools
+from momentdag.engines.evidence.chain import Chain, Pool, enrich, make_pools
 from momentdag.engines.evidence.exact import enumerate_posterior
 from momentdag.engines.evidence.family import Parents
 from momentdag.engines.evidence.features import members
@@ -100,12 +100,20 @@ def draw_by_chains(
     n_jobs: int,
     tick: Tick,
     finished: list[Draws],
+    memory: Evidences,
 ) -> Draws:
-    """Run chains from the best optima; completed ones are put into ``finished`` as they end."""
+    """Run chains from the best optima; completed ones are put into ``finished`` as they end.
+
+    ``memory`` holds evidences that earlier runs computed and takes those of this one. It saves
+    time and nothing else: pools are made from what the search has met, which does not depend on
+    where chains run.
+    """
     problem = found.problem
     n_chains = min(problem.options.n_chains, n_draws)
-    search = problem.search(found.evidences)
-    pools = make_pools(search)
+    pools = make_pools(problem.search(found.evidences))
+    for kept, known in zip(memory, found.evidences, strict=True):
+        kept.update(known)
+    search = problem.search(memory)
     weights = _toggle_weights(pools, search.candidates)
     near = [result for result in found.optima if found.best.score - result.score < _NEAR]
     shares = [len(part) for part in np.array_split(np.arange(n_draws), n_chains)]
@@ -122,7 +130,7 @@ def draw_by_chains(
             finished.append(_run_chain(search, problem, *task, report))
     else:
         finished += joblib.Parallel(n_jobs=n_jobs)(
-            joblib.delayed(_chain_in_worker)(problem, found.evidences, *task) for task in tasks
+            joblib.delayed(_chain_in_worker)(problem, memory, *task) for task in tasks
         )
     return Draws.joined(finished)
 
@@ -161,10 +169,14 @@ def _run_chain(
     d = problem.n_variables
     thinning = problem.options.thinning
     if thinning is None:
-        thinning = max(20, 4 * d)
+        thinning = max(20, 6 * d)
     chain = Chain(rng, search, problem.prior, pools, weights, start)
     started_at = chain.log_posterior
-    for _ in range(thinning * max(20, n_draws // 10)):
+    for _ in range(thinning * max(10, n_draws // 10)):
+        chain.step()
+    # What this chain has met on its way, not what others have: it draws the same wherever it runs.
+    chain.use(enrich(pools, search, chain.met))
+    for _ in range(thinning * max(10, n_draws // 10)):
         chain.step()
     mean_graphs, variance_graphs = np.zeros((2, n_draws, d, d), dtype=bool)
     log_posterior = np.empty(n_draws)

@@ -51,8 +51,8 @@ _LARGEST_SQUARE = 20.0
 # Variance of a function in units of the effect's own, and of a log standard deviation: mostly
 # moderate. Tiny mean amplitudes serve effects whose spread is nearly all noise, huge variance
 # amplitudes serve scales that range over orders of magnitude.
-MEAN_AMPLITUDES = {1e-5: 0.02, 1e-3: 0.03, 0.03: 0.05, 0.5: 0.3, 2.0: 0.35, 8.0: 0.25}
-VARIANCE_AMPLITUDES = {0.3: 0.3, 1.2: 0.35, 5.0: 0.25, 40.0: 0.07, 200.0: 0.03}
+MEAN_AMPLITUDES = {1e-6: 0.02, 1e-4: 0.03, 0.005: 0.05, 0.3: 0.3, 1.0: 0.35, 3.0: 0.25}
+VARIANCE_AMPLITUDES = {0.3: 0.3, 1.0: 0.35, 3.0: 0.25, 12.0: 0.07, 60.0: 0.03}
 
 
 class MeanPart(NamedTuple):
@@ -117,7 +117,7 @@ class LocalScorer:
         self._log_mean_share = np.log(list(mean_amplitudes.values()))
         self._variance_amplitudes = np.array(list(variance_amplitudes))
         self._log_variance_share = np.log(list(variance_amplitudes.values()))
-        self._usual_amplitude = int(np.argmin(np.abs(np.log(self._mean_amplitudes / 2.0))))
+        self._usual_amplitude = int(np.argmax(self._log_mean_share))
         self.n_fits = 0
 
     @property

@@ -1,0 +1,1 @@
+"""How accurate and how fast momentdag is; ``python -m benchmarks`` measures and prints it."""
