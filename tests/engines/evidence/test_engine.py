@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from momentdag.data import Dataset
+from momentdag.datasets import load_light_tunnel
 from momentdag.engines.evidence.engine import EvidenceEngine, canonical_columns, dequantise
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.protocol import silent
@@ -218,6 +219,14 @@ def test_dequantising_spreads_ties_within_their_gaps():
     assert len(np.unique(spread[:, 0])) == 200
     assert np.abs(spread[:, 0] - values[:, 0]).max() <= 0.5
     np.testing.assert_array_equal(spread[:, 1], values[:, 1])
+
+
+def test_the_instrument_s_grid_does_not_decide_directions():
+    tunnel = load_light_tunnel().data.iloc[:1500]
+    for actuator, sensor in (("pol_1", "angle_1"), ("pol_2", "angle_2")):
+        result = fit(tunnel[[actuator, sensor]], n_draws=200)
+        # The experimenters set the polariser; its angle is measured, in whole counts.
+        assert result.posterior.edge_probability(actuator, sensor) > 0.9
 
 
 @pytest.mark.parametrize(

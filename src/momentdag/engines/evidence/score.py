@@ -28,25 +28,23 @@ from momentdag.engines.evidence.noise import (
     fit_tilt,
     student,
 )
+from momentdag.engines.evidence.scale import (
+    LARGEST_SQUARE,
+    TOLERANCE,
+    ScalePrior,
+    move_log_std,
+    scale_evidence,
+    working_evidence,
+)
 
 __all__ = ["LocalFit", "LocalScorer", "MeanPart", "NoiseFamily"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 NoiseFamily: TypeAlias = Literal["flexible", "gaussian", "student"]
 
-_LOG_2PI = float(np.log(2 * np.pi))
 _MAX_STEPS = 25
-_SCORING_STEPS = 3
 _LEAST_SIGNAL = 0.3  # variance of a mean function over that of the typical noise
 _STEPS_THAT_CHOOSE_TAILS = (1, 3)
-_TOLERANCE = 0.05  # largest move of a log standard deviation that still counts as converged
-_LARGEST_MOVE = 1.5  # Fisher scoring is trusted this far in log standard deviation
-# Log standard deviations, in units of the column's, below which the mean functions are not exact
-# enough for a residual to say anything; without a floor the weights of such rows overflow.
-_SMALLEST_LOG_STD = -12.0
-# A squared standardised residual beyond this says "outlier", not "larger scale".
-_LARGEST_SQUARE = 20.0
-
 
 # Variance of a function in units of the effect's own, and of a log standard deviation: mostly
 # moderate. Tiny mean amplitudes serve effects whose spread is nearly all noise, huge variance
@@ -64,13 +62,6 @@ class MeanPart(NamedTuple):
     amplitude: int
     factor: FloatArray  # lower Cholesky factor of H, (r, r)
     coefficients: FloatArray  # (r,)
-
-
-class ScalePrior(NamedTuple):
-    """Prior variances of u for each amplitude, and the amplitudes' log probabilities."""
-
-    variances: FloatArray  # (A, r)
-    log_share: FloatArray  # (A,)
 
 
 class LocalFit(NamedTuple):
@@ -162,9 +153,11 @@ class LocalScorer:
             residual, second = _residuals(y, mean_basis, mean)
             if self.noise != "gaussian" and step in _STEPS_THAT_CHOOSE_TAILS:
                 base = _best_student(second * np.exp(-2 * log_std))
-            moved_to, scale_amplitude = _scoring(P, prior, log_std, second, base, scale_amplitude)
+            moved_to, scale_amplitude = move_log_std(
+                P, prior, log_std, second, base, scale_amplitude
+            )
             moved = float(np.abs(moved_to - log_std).max())
-            if moved < _TOLERANCE and step >= (1 if self.noise == "gaussian" else 2):
+            if moved < TOLERANCE and step >= (1 if self.noise == "gaussian" else 2):
                 break
             log_std = moved_to
             weights = None if base.is_normal else base.weights(second * np.exp(-2 * log_std))
@@ -177,13 +170,13 @@ class LocalScorer:
             mean = self._mean_part(y, mean_basis, log_std, weights, mean_amplitude, False)
             residual, second = _residuals(y, mean_basis, mean)
             moved_to = log_std
-        scale_evidence, scale_amplitude = _scale_evidence(P, prior, log_std, second, base)
+        of_scale, scale_amplitude = scale_evidence(P, prior, log_std, second, base)
         log_noise, noise = self._noise_evidence(residual * np.exp(-log_std), base)
         occam = self._mean_occam(mean_basis, mean, log_std, base)
         # The last move was not made; to second order this is what it would have gained.
         remainder = moved_to - log_std
         unmoved = 0.5 * base.scale_information * float(remainder @ remainder)
-        evidence = log_noise - float(log_std.sum()) + occam + scale_evidence + unmoved
+        evidence = log_noise - float(log_std.sum()) + occam + of_scale + unmoved
         if not np.isfinite(evidence):
             raise np.linalg.LinAlgError("The evidence is not a number.")
         return LocalFit(
@@ -192,10 +185,10 @@ class LocalScorer:
             residual,
             second,
             mean,
-            scale_evidence,
+            of_scale,
             scale_amplitude,
             noise,
-            converged=moved < _TOLERANCE,
+            converged=moved < TOLERANCE,
         )
 
     def screen(
@@ -223,13 +216,13 @@ class LocalScorer:
             if status == 0:
                 log_det = 2 * np.log(factor.diagonal()).sum() + np.log(variances[1:]).sum()
                 mean_gains[i] = 0.5 * float(target @ solution - log_det)
-        slope = 0.5 * (np.minimum(fit.second_moment * precision, _LARGEST_SQUARE) - 1)
+        slope = 0.5 * (np.minimum(fit.second_moment * precision, LARGEST_SQUARE) - 1)
         variance_gains = {}
         for i in variance_additions:
             P, variances = self.variance_features(1 << i)
             projection = (slope @ P)[1:]
             prior = ScalePrior(variances[None, 1:], np.zeros(1))
-            variance_gains[i] = float(_working_evidence(projection, prior, 2.0)[0])
+            variance_gains[i] = float(working_evidence(projection, prior, 2.0)[0])
         return mean_gains, variance_gains
 
     def _mean_part(
@@ -250,8 +243,8 @@ class LocalScorer:
         gram = scaled.T @ scaled
         target = (precision * y) @ Q
         best = self._at_amplitude(gram, target, basis, amplitude)
-        lowest = self._lowest_amplitude(log_std)
         if look_for_better and len(basis.variances) > 1:
+            lowest = self._lowest_amplitude(log_std)
             for direction in (-1, 1):
                 # The evidence has one maximum along the grid: walk while it rises.
                 while lowest <= best.amplitude + direction < len(self._mean_amplitudes):
@@ -335,7 +328,7 @@ class LocalScorer:
         log_std = np.full(len(y), 0.5 * np.log(noise))
         if P.shape[1] == 1:
             return log_std
-        return _scoring(P, prior, log_std, second, GAUSSIAN, None)[0]
+        return move_log_std(P, prior, log_std, second, GAUSSIAN, None)[0]
 
     def _scale_prior(self, basis: Basis) -> ScalePrior:
         if len(basis.variances) == 1:
@@ -356,7 +349,7 @@ class LocalScorer:
         if self.noise == "gaussian":
             return float(GAUSSIAN.log_density(e2).sum()), NoiseDensity(GAUSSIAN)
         values = np.array([float(student(df).log_density(e2).sum()) for df in STUDENT_GRID])
-        log_noise = _log_mean_exp(values)
+        log_noise = float(np.logaddexp.reduce(values) - np.log(len(values)))
         if self.noise == "student":
             return log_noise, NoiseDensity(base)
         gain, density = fit_tilt(base, e)
@@ -372,64 +365,6 @@ def _residuals(y: FloatArray, basis: Basis, mean: MeanPart) -> tuple[FloatArray,
     return residual, residual * residual + np.einsum("ij,ij->i", half, half)
 
 
-def _scoring(
-    P: FloatArray,
-    prior: ScalePrior,
-    log_std: FloatArray,
-    second: FloatArray,
-    base: Student,
-    amplitude: int | None,
-) -> tuple[FloatArray, int]:
-    """Move the log standard deviations by a few Fisher scoring steps, residuals held."""
-    kappa = base.scale_information
-    for _ in range(_SCORING_STEPS):
-        projection = _working_response(log_std, second, base) @ P
-        if amplitude is None:
-            amplitude = int(np.argmax(_working_evidence(projection, prior, kappa)))
-        spread = kappa * prior.variances[amplitude]
-        step = P @ (projection * (spread / (spread + 1))) - log_std
-        largest = max(float(step.max()), -float(step.min()))
-        if largest > _LARGEST_MOVE:
-            step *= _LARGEST_MOVE / largest
-        log_std = np.maximum(log_std + step, _SMALLEST_LOG_STD)
-        if largest < 0.5 * _TOLERANCE:
-            break
-    assert amplitude is not None
-    return log_std, amplitude
-
-
-def _working_response(log_std: FloatArray, second: FloatArray, base: Student) -> FloatArray:
-    e2 = second * np.exp(-2 * log_std)
-    if not base.is_normal:
-        e2 *= base.weights(e2)
-    np.minimum(e2, _LARGEST_SQUARE, out=e2)
-    e2 -= 1
-    e2 /= base.scale_information
-    e2 += log_std
-    return e2
-
-
-def _working_evidence(projection: FloatArray, prior: ScalePrior, kappa: float) -> FloatArray:
-    """Return, for each amplitude, the log evidence of z ~ N(P u, 1/κ) up to a constant, (A,)."""
-    spread = kappa * prior.variances
-    fitted = (kappa * projection * projection) * (spread / (spread + 1))
-    return np.asarray(0.5 * (fitted - np.log1p(spread)).sum(axis=1) + prior.log_share)
-
-
-def _scale_evidence(
-    P: FloatArray, prior: ScalePrior, log_std: FloatArray, second: FloatArray, base: Student
-) -> tuple[float, int]:
-    """Return the Occam and prior terms of u at its mode, averaged over amplitudes."""
-    kappa = base.scale_information
-    projection = _working_response(log_std, second, base) @ P
-    values = _working_evidence(projection, prior, kappa)
-    best = int(np.argmax(values))
-    u, variances = log_std @ P, prior.variances[best]
-    at_best = -0.5 * float((u * u / variances + np.log1p(kappa * variances)).sum())
-    averaged = _log_mean_exp(values) + np.log(len(values)) - float(values[best])
-    return at_best + float(averaged + prior.log_share[best]), best
-
-
 def _best_student(e2: FloatArray) -> Student:
     values = [float(student(df).log_density(e2).sum()) for df in STUDENT_GRID]
     return student(STUDENT_GRID[int(np.argmax(values))])
@@ -443,8 +378,3 @@ def _expected_log_det(
     H.flat[:: len(H) + 1] += inverse_prior
     factor, status = dpotrf(H, lower=1, overwrite_a=1)
     return 2 * float(np.log(factor.diagonal()).sum()) if status == 0 else fallback
-
-
-def _log_mean_exp(values: FloatArray) -> float:
-    largest = float(values.max())
-    return largest + float(np.log(np.mean(np.exp(values - largest))))

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from momentdag.data import Dataset
+from momentdag.engines.evidence.candidates import ALL_UP_TO, find_candidates
+from momentdag.engines.evidence.engine import EvidenceEngine
+from momentdag.engines.evidence.features import members
+from momentdag.engines.evidence.linear import LinearScorer
+from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.engines.evidence.parents import ParentSearch
+from momentdag.engines.evidence.prior import GraphPrior
+from momentdag.engines.protocol import silent
+from momentdag.knowledge import Knowledge
+from momentdag.metrics import shd
+from momentdag.simulate import linear_anm, nonlinear_anm
+
+
+@pytest.fixture(scope="module")
+def wide():
+    return linear_anm(np.random.default_rng(0), ALL_UP_TO + 6, 1, 400)
+
+
+def search_of(simulation):
+    values = simulation.data.to_numpy()
+    values = (values - values.mean(axis=0)) / values.std(axis=0)
+    prior = GraphPrior(Knowledge().compile(simulation.data.columns), False)
+    return ParentSearch(LinearScorer(values), prior.modular(len(values.T) / 2, 0))
+
+
+def test_candidates_hold_the_true_parents_and_are_symmetric(wide):
+    search = search_of(wide)
+    candidates = find_candidates(search, None)
+    adjacency = wide.graph.union_graph
+    d = len(adjacency)
+    for j, mask in enumerate(candidates):
+        assert not mask >> j & 1
+        for i in members(mask):
+            assert candidates[i] >> j & 1
+        assert set(np.flatnonzero(adjacency[:, j])) <= set(members(mask))
+    # The point of it: far fewer than everyone.
+    assert np.mean([mask.bit_count() for mask in candidates]) < 0.95 * (d - 1)
+    parents = tuple(search.best(j, candidates[j]).parents for j in range(d))
+    again = find_candidates(search_with(search, candidates), parents)
+    assert all(old & ~new == 0 for old, new in zip(candidates, again, strict=True))
+
+
+def search_with(search, candidates):
+    return ParentSearch(search.scorer, search.prior, candidates, search.evidence)
+
+
+def test_few_variables_are_all_candidates():
+    simulation = linear_anm(np.random.default_rng(1), 5, 1, 100)
+    assert find_candidates(search_of(simulation), None) == tuple(31 & ~(1 << j) for j in range(5))
+
+
+@pytest.mark.slow
+def test_a_wide_nonlinear_table_is_recovered():
+    simulation = nonlinear_anm(np.random.default_rng(2), ALL_UP_TO + 2, 1, 400)
+    options = EvidenceOptions(family="gp_homoscedastic", noise="gaussian", n_starts=1, n_kicks=0)
+    result = EvidenceEngine(options).fit(
+        Dataset(simulation.data.to_numpy(), tuple(simulation.data.columns)),
+        Knowledge(),
+        200,
+        1,
+        np.random.default_rng(0),
+        silent,
+    )
+    # 16 edges; an engine that lost parents among the candidates would miss several.
+    assert shd(result.posterior.consensus().mean_frame, simulation.graph.mean_frame) <= 3
