@@ -32,9 +32,9 @@ LARGEST_SQUARE = 20.0
 
 _SCORING_STEPS = 3
 _LARGEST_MOVE = 1.5  # Fisher scoring is trusted this far in log standard deviation
-# Log standard deviations, in units of the column's, below which the mean functions are not exact
-# enough for a residual to say anything; without a floor the weights of such rows overflow.
-_SMALLEST_LOG_STD = -12.0
+# In units of the column's own: 4e-8, just above the 1e-8 to which standardised values are rounded.
+# Below it a residual says nothing, and without a floor the weights of such rows overflow.
+_SMALLEST_LOG_STD = -17.0
 
 
 class ScalePrior(NamedTuple):

@@ -42,7 +42,7 @@ __all__ = ["LocalFit", "LocalScorer", "MeanPart", "NoiseFamily"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 NoiseFamily: TypeAlias = Literal["flexible", "gaussian", "student"]
 
-_MAX_STEPS = 25
+_MAX_STEPS = 40
 _LEAST_SIGNAL = 0.3  # variance of a mean function over that of the typical noise
 _STEPS_THAT_CHOOSE_TAILS = (1, 3)
 
@@ -50,7 +50,7 @@ _STEPS_THAT_CHOOSE_TAILS = (1, 3)
 # moderate. Tiny mean amplitudes serve effects whose spread is nearly all noise, huge variance
 # amplitudes serve scales that range over orders of magnitude.
 MEAN_AMPLITUDES = {1e-6: 0.02, 1e-4: 0.03, 0.005: 0.05, 0.3: 0.3, 1.0: 0.35, 3.0: 0.25}
-VARIANCE_AMPLITUDES = {0.3: 0.3, 1.0: 0.35, 3.0: 0.25, 12.0: 0.07, 60.0: 0.03}
+VARIANCE_AMPLITUDES = {0.3: 0.3, 1.0: 0.35, 3.0: 0.25, 12.0: 0.06, 60.0: 0.025, 400.0: 0.015}
 
 
 class MeanPart(NamedTuple):
