@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from momentdag.data import Dataset
@@ -155,6 +155,7 @@ def knowledge_of_four(draw):
 
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(knowledge=knowledge_of_four())
+@example(knowledge=Knowledge(order=[("x4", "x5")], required=[("x1", "x4", "mean")]))
 def test_hard_knowledge_holds_in_every_draw(five, knowledge):
     result = fit(five.data.iloc[:150], knowledge=knowledge, n_draws=60, **QUICK)
     compiled = knowledge.compile(five.data.columns)

@@ -243,7 +243,8 @@ class _Run:
             if pilot.gain < _SURPRISING:
                 break
             self._begin("the order search, again from where the pilot went")
-            self.found = find_again(self.found, pilot.best_order(), again_rng, self._tick)
+            order = pilot.best_order(self.problem.knowledge.precedes)
+            self.found = find_again(self.found, order, again_rng, self._tick)
         self._begin("the Markov chains")
         self.draws = draw_by_chains(
             self.found, draw_rng, self.n_draws, self.n_jobs, self._tick, self._finished, memory

@@ -73,11 +73,11 @@ class Draws:
         """How far the best draw lies above the best start, in nats."""
         return float(self.log_posterior.max()) - self.start
 
-    def best_order(self) -> tuple[int, ...]:
-        """Return an order of the best draw."""
+    def best_order(self, precedes: BoolArray) -> tuple[int, ...]:
+        """Return an order of the best draw that also obeys knowledge's ``precedes`` (d, d)."""
         top = int(np.argmax(self.log_posterior))
         union = self.mean_graphs[top] | self.variance_graphs[top]
-        return tuple(topological_order(union).tolist())
+        return tuple(topological_order(union | precedes).tolist())
 
 
 def draw_exactly(found: Found, rng: np.random.Generator, n_draws: int) -> Draws:
