@@ -112,6 +112,13 @@ def test_score_keeps_units_and_checks_columns(simulation, fitted):
         fitted.score(simulation.data.assign(x2=np.nan))
 
 
+def test_a_dataset_may_be_fitted_and_scored(simulation):
+    dataset = md.Dataset(simulation.data.to_numpy(), tuple(simulation.data.columns))
+    fitted = md.MomentDAG(n_draws=30, random_state=0, engine_options=QUICK).fit(dataset)
+    assert list(fitted.feature_names_in_) == list(simulation.data.columns)
+    assert fitted.score(dataset) == fitted.score(simulation.data)
+
+
 def test_works_in_grid_search_and_clones_and_pickles(simulation, fitted):
     search = GridSearchCV(
         md.MomentDAG(n_draws=30, random_state=0, engine_options=QUICK),

@@ -21,7 +21,7 @@ ALLOWED = {
     "data": FOUNDATION,
     "knowledge": FOUNDATION,
     "metrics": FOUNDATION,
-    "posterior": FOUNDATION,
+    "posterior": FOUNDATION | {"knowledge"},
     "datasets": FOUNDATION,
     "simulate": FOUNDATION | {"metrics"},
     "engines": FOUNDATION | {"data", "knowledge", "posterior"},

@@ -117,12 +117,11 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         engine = self._engine()
         for name in ("n_draws", "n_jobs"):
             value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value == 0 or value < -1:
-                raise OptionError(f"Expected {name} to be a positive integer; got {value!r}.")
-        if self.n_draws < 1:
-            raise OptionError(f"Expected n_draws to be a positive integer; got {self.n_draws!r}.")
-        if not isinstance(X, Dataset):
-            validate_data(self, X, skip_check_array=True)
+            all_cores = name == "n_jobs" and value == -1
+            if not all_cores and (not isinstance(value, int | np.integer) or value < 1):
+                also = " or -1" if name == "n_jobs" else ""
+                raise OptionError(f"Expected {name} to be a positive integer{also}; got {value!r}.")
+        validate_data(self, X.to_frame() if isinstance(X, Dataset) else X, skip_check_array=True)
         dataset = Dataset.from_table(X, min_variables=2)
         self.n_features_in_ = dataset.n_variables
         knowledge = Knowledge() if self.knowledge is None else self.knowledge
@@ -138,7 +137,9 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         self.best_graph_ = fit.best
         self.status_ = fit.status
         self.details_ = dict(fit.details)
-        consensus = self.posterior_.consensus()
+        consensus = self.posterior_.consensus(
+            knowledge=knowledge if knowledge.strength == "hard" else None
+        )
         self.mean_graph_ = self._labelled(consensus.to_networkx("mean"), "mean")
         self.variance_graph_ = self._labelled(consensus.to_networkx("variance"), "variance")
         self.union_graph_ = self._labelled(consensus.to_networkx("either"), "either")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from momentdag.errors import OptionError
 from momentdag.graph import MomentGraph, is_acyclic
+from momentdag.knowledge import Knowledge
 from momentdag.metrics import expected_shd
 from momentdag.posterior import Posterior, Provenance
 from momentdag.posterior.consensus import (
@@ -226,3 +227,40 @@ def test_bad_options_are_refused():
         posterior.consensus(threshold=0.7)
     with pytest.raises(OptionError, match=r"between 0 and 1; got 1\.0"):
         posterior.consensus("log_odds", threshold=1.0)
+
+
+def test_hard_knowledge_holds_in_the_consensus_too():
+    def graph(*edges):
+        adjacency = np.zeros((3, 3), dtype=bool)
+        for cause, effect in edges:
+            adjacency["abc".index(cause), "abc".index(effect)] = True
+        return adjacency
+
+    kinds = [("bc", "ac"), ("bc",), ("ca",), ("ca", "cb"), ("ac", "cb")]
+    draws = np.array(
+        [
+            graph(*kind)
+            for kind, n in zip(kinds, (47, 47, 47, 47, 12), strict=True)
+            for _ in range(n)
+        ]
+    )
+    posterior = Posterior(["a", "b", "c"], draws, np.zeros_like(draws), Provenance("by hand"))
+    knowledge = Knowledge(order=[("a", "b")])
+    compiled = knowledge.compile(posterior.names)
+    assert compiled.allows(posterior.mean_graphs, posterior.variance_graphs).all()
+    free = posterior.consensus()
+    # Every draw allows a before b; the edges that most draws have do not fit it.
+    assert not compiled.allows(free.mean_graph, free.variance_graph)
+    for objective in ("shd", "f1", "log_odds"):
+        found = posterior.consensus(objective, knowledge=knowledge)
+        assert compiled.allows(found.mean_graph, found.variance_graph)
+
+
+def test_an_edge_required_in_either_graph_is_in_the_consensus():
+    edge = np.array([[False, True], [False, False]])
+    none = np.zeros_like(edge)
+    mean, variance = np.array([edge, edge, none, none]), np.array([none, none, edge, edge])
+    posterior = Posterior(["a", "b"], mean, variance, Provenance("by hand"))
+    assert not posterior.consensus().edges()
+    found = posterior.consensus(knowledge=Knowledge(required=[("a", "b")]))
+    assert found.edges() == [("a", "b")]

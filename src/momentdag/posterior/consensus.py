@@ -17,6 +17,7 @@ import scipy.sparse.csgraph
 
 from momentdag.errors import OptionError
 from momentdag.graph import BoolArray, MomentGraph
+from momentdag.knowledge import Knowledge
 
 if TYPE_CHECKING:
     from momentdag.posterior.container import Posterior
@@ -37,7 +38,10 @@ _ROUNDS = 200  # of Dinkelbach's method, which needs about five
 
 
 def consensus(
-    posterior: Posterior, objective: Objective = "shd", threshold: float | None = None
+    posterior: Posterior,
+    objective: Objective = "shd",
+    threshold: float | None = None,
+    knowledge: Knowledge | None = None,
 ) -> MomentGraph:
     """Return the jointly acyclic pair of graphs that stands best for all draws.
 
@@ -60,6 +64,9 @@ def consensus(
         It chooses more edges than the others where little is sure.
     threshold : float, optional
         For "log_odds": the probability that an edge must exceed, instead of one half.
+    knowledge : Knowledge, optional
+        Hard statements that the pair must obey. Draws that all obey them may still have a consensus
+        that does not: edges of different draws need not fit one order that knowledge allows.
 
     Returns
     -------
@@ -105,29 +112,40 @@ def consensus(
         ]
     )
     n_draws = posterior.n_draws
+    known = (Knowledge() if knowledge is None else knowledge).compile(posterior.names)
+    precedes = known.precedes[np.ix_(by_name, by_name)]
     match objective:
         case "shd":
-            chosen = heaviest_acyclic((2 * counts + counts.swapaxes(1, 2) - n_draws) / n_draws)
+            worth = (2 * counts + counts.swapaxes(1, 2) - n_draws) / n_draws
+            chosen = heaviest_acyclic(worth, precedes)
         case "log_odds":
             # Half a draw for and half a draw against keep the odds finite.
             log_odds = np.log(counts + 0.5) - np.log(n_draws - counts + 0.5)
             least = 0.5 if threshold is None else threshold
             worth = np.maximum(log_odds - np.log(least) + np.log1p(-least), _LEAST)
             log_odds = np.where(counts / n_draws > least, worth, -np.inf)
-            chosen = heaviest_acyclic(log_odds)
+            chosen = heaviest_acyclic(log_odds, precedes)
         case "f1":
-            chosen = _best_f1(counts / n_draws)
+            chosen = _best_f1(counts / n_draws, precedes)
     mean_graph, variance_graph = chosen[:, back][:, :, back]
+    for cause, effect in zip(*np.nonzero(known.required_either), strict=True):
+        # Required in one graph or the other: where neither is sure, the likelier one.
+        if not (mean_graph | variance_graph)[cause, effect]:
+            i, j = back[cause], back[effect]
+            likelier = mean_graph if counts[0, i, j] >= counts[1, i, j] else variance_graph
+            likelier[cause, effect] = True
     return MomentGraph(posterior.names, mean_graph, variance_graph)
 
 
-def heaviest_acyclic(weights: FloatArray) -> BoolArray:
+def heaviest_acyclic(weights: FloatArray, precedes: BoolArray | None = None) -> BoolArray:
     """Return the edges of largest total weight whose union over all graphs is acyclic.
 
     Parameters
     ----------
     weights : float array, shape (n_graphs, d, d)
         Row is the cause, column the effect.
+    precedes : bool array, shape (d, d), optional
+        An acyclic relation with which the union must also be acyclic.
 
     Returns
     -------
@@ -143,6 +161,9 @@ def heaviest_acyclic(weights: FloatArray) -> BoolArray:
     """
     positive = (weights > 0) & ~np.eye(weights.shape[1], dtype=bool)
     joint = np.where(positive, weights, 0.0).sum(axis=0)
+    if precedes is not None:
+        # Worth more than all edges together, so that no order gives one of them up.
+        joint = joint + (1 + joint.sum()) * precedes
     _, component = scipy.sparse.csgraph.connected_components(joint > 0, connection="strong")
     for label in np.flatnonzero(np.bincount(component) > 1):
         inside = np.flatnonzero(component == label)
@@ -162,7 +183,7 @@ def best_order(weights: FloatArray) -> Order:
     return _local_search(weights)
 
 
-def _best_f1(probabilities: FloatArray) -> BoolArray:
+def _best_f1(probabilities: FloatArray, precedes: BoolArray) -> BoolArray:
     """Maximise the ratio ``2 sum_chosen p / (n_chosen + sum_all p)`` by Dinkelbach's method.
 
     If ``value`` is the largest ratio, the best edges have ``2 p - value > 0`` and the largest sum
@@ -179,9 +200,9 @@ def _best_f1(probabilities: FloatArray) -> BoolArray:
     # lower, is a better start than 0.
     sorted_p = np.sort(probabilities, axis=None)[::-1]
     bound = np.max(2 * np.cumsum(sorted_p) / (np.arange(1, sorted_p.size + 1) + everything))
-    chosen = heaviest_acyclic(2 * probabilities - bound)
+    chosen = heaviest_acyclic(2 * probabilities - bound, precedes)
     for _ in range(_ROUNDS):
-        found = heaviest_acyclic(2 * probabilities - ratio(chosen))
+        found = heaviest_acyclic(2 * probabilities - ratio(chosen), precedes)
         if ratio(found) <= ratio(chosen):
             break
         chosen = found

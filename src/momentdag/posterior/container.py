@@ -16,6 +16,7 @@ from momentdag._version import __version__
 from momentdag.errors import GraphError, OptionError
 from momentdag.frozen import ReadOnlyArrays
 from momentdag.graph import BoolArray, MomentGraph, Selection, as_stack, is_acyclic, select_edges
+from momentdag.knowledge import Knowledge
 from momentdag.posterior import queries, summaries
 from momentdag.posterior.consensus import Objective, consensus
 from momentdag.posterior.diagnostics import Diagnostics, diagnose
@@ -296,13 +297,16 @@ class Posterior(ReadOnlyArrays):
         return summaries.map_graph(self)
 
     def consensus(
-        self, objective: Objective = "shd", threshold: float | None = None
+        self,
+        objective: Objective = "shd",
+        threshold: float | None = None,
+        knowledge: Knowledge | None = None,
     ) -> MomentGraph:
         """Return the jointly acyclic pair that stands best for all draws.
 
         By default the one of smallest expected SHD; see `momentdag.posterior.consensus.consensus`.
         """
-        return consensus(self, objective, threshold)
+        return consensus(self, objective, threshold, knowledge)
 
     def diagnostics(self) -> Diagnostics:
         """Return R-hat, effective sample sizes and the agreement of the chains."""

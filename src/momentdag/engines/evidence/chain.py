@@ -66,7 +66,7 @@ def _make_pool(search: ParentSearch, variable: int, evidence: dict[Parents, floa
     scored = [
         (value + search.prior.log_weight(variable, parents), parents)
         for parents, value in evidence.items()
-        if search.prior.permits(variable, parents)
+        if np.isfinite(value) and search.prior.permits(variable, parents)
     ]
     # Ties cannot depend on the order in which scores were made.
     scored.sort(key=lambda entry: (-entry[0], entry[1]))
@@ -239,7 +239,8 @@ class Chain:
             new_counts[j] = self._count(j, own)
         log_prior = self._prior_of(new_parents, new_counts)
         gain += log_prior - self._log_prior + log_proposal_ratio
-        if gain < 0 and self._rng.random() >= math.exp(gain):
+        # Written so that a gain which is not a number is refused.
+        if not gain >= 0 and not self._rng.random() < math.exp(gain):
             return
         self.n_accepted += 1
         for j, own in changes.items():

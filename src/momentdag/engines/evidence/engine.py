@@ -149,7 +149,14 @@ class EvidenceEngine:
         n_inducing = min(n_inducing, len(values))
         inducing_rows = np.sort(rng.choice(len(values), n_inducing, replace=False))
         names = tuple(dataset.names[i] for i in columns)
-        prior = GraphPrior(knowledge.compile(names), options.family == "gp")
+        known = knowledge.compile(names)
+        prior = GraphPrior(known, options.family == "gp")
+        only_variance = known.required_variance | (known.required_either & known.forbidden_mean)
+        if not prior.with_variance_graph and only_variance.any():
+            raise OptionError(
+                f"Expected no required variance edge with family={options.family!r}, which has no "
+                "variance graph. Use family='gp'."
+            )
         # To begin with, one edge a variable, or half of all there could be.
         expected = min(len(names), len(names) * (len(names) - 1) / 4)
         rates = (expected, expected)
@@ -181,7 +188,7 @@ class EvidenceEngine:
         )
         scorer = problem.search().scorer
         model = EvidenceModel(dataset, columns, scorer) if isinstance(scorer, LocalScorer) else None
-        if draws.gain > 0:
+        if draws.gain >= 0:
             top = int(np.argmax(draws.log_posterior))
             best_pair = draws.mean_graphs[top], draws.variance_graphs[top]
         else:

@@ -144,6 +144,9 @@ class FeatureMap:
         features -= features.mean(axis=0)
         n = len(features)
         eigenvalues, rotation = _spectrum(features, self._detail)
+        if len(eigenvalues) == 0:
+            # A cause that hardly ever moves: no function of it shows in the sample.
+            return self.constant
         functions = np.empty((n, 1 + len(eigenvalues)))
         functions[:, 0] = self.constant.functions[0, 0]
         np.matmul(features, rotation, out=functions[:, 1:])

@@ -80,7 +80,10 @@ def find_thoroughly(found: Found, rng: np.random.Generator, n_jobs: int, tick: T
 def find_again(found: Found, order: tuple[int, ...], rng: np.random.Generator, tick: Tick) -> Found:
     """Climb from an order that turned out better than the optima found."""
     again = _from_starts(found, [order], [rng], 1, tick)
-    optima = sorted((*again.optima, *found.optima), key=lambda result: -result.score)
+    # Scores under other edge rates are not comparable, so the earlier optima are solved again.
+    search = again.problem.search(again.evidences)
+    earlier = (_solve_again(search, result) for result in found.optima)
+    optima = sorted((*again.optima, *earlier), key=lambda result: -result.score)
     return replace(again, optima=tuple(optima))
 
 
@@ -112,8 +115,19 @@ def _from_starts(
     # Solve again under the edge rates that the optimum itself suggests.
     problem = replace(problem, rates=_rates(best))
     search = problem.search(evidences)
-    solved = (solve_order(search, result.order) for result in results)
+    solved = (_solve_again(search, result) for result in results)
     return Found(problem, tuple(sorted(solved, key=lambda r: -r.score)), evidences)
+
+
+def _solve_again(search: ParentSearch, result: OrderResult) -> OrderResult:
+    """Solve an order under another prior, without losing parents that were found before."""
+    solved = solve_order(search, result.order)
+    score, kept = 0.0, []
+    for j, pair in enumerate(zip(solved.parents, result.parents, strict=True)):
+        best, own = max((search.score(j, own), own) for own in pair)
+        score += best
+        kept.append(own)
+    return OrderResult(score, result.order, tuple(kept))
 
 
 def _rates(result: OrderResult) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from momentdag.engines.evidence.score import LocalFit, LocalScorer
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior
 
-__all__ = ["DrawnMechanism", "EvidenceModel", "LocalMechanism"]
+__all__ = ["DrawnFunction", "DrawnMechanism", "EvidenceModel", "LocalMechanism"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -179,6 +179,25 @@ class EvidenceModel:
 
     def draw_functions(
         self, rng: np.random.Generator, graph: MomentGraph
-    ) -> dict[str, DrawnMechanism]:
+    ) -> dict[str, DrawnFunction]:
         """Draw the functions of every variable from their posterior given a graph pair."""
-        return {name: self.mechanism(graph, name).draw(rng) for name in self.names}
+        return {
+            name: DrawnFunction(self, name, self.mechanism(graph, name).draw(rng))
+            for name in self.names
+        }
+
+
+@dataclass(frozen=True)
+class DrawnFunction:
+    """The mean and scale functions of one variable, drawn from their posterior."""
+
+    model: EvidenceModel
+    name: str
+    drawn: DrawnMechanism
+
+    def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and sd at rows of ``values`` (n, d), in the data's units and columns."""
+        k = self.model._position[self.name]
+        mean, sd = self.drawn.moments(self.model._standardise(values))
+        scale = self.model._scale[k]
+        return self.model._location[k] + scale * mean, scale * sd

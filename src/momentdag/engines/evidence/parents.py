@@ -109,11 +109,6 @@ class ParentSearch:
         self._best: list[dict[int, Best]] = [{} for _ in range(d)]
         self._n_kept_fits = max(64, _FIT_BUDGET_BYTES // scorer.fit_bytes)
 
-    def set_prior(self, prior: ModularPrior) -> None:
-        """Change the prior; evidences stay, optima are forgotten."""
-        self.prior = prior
-        self._best = [{} for _ in self._best]
-
     def fit(self, variable: int, parents: Parents) -> Any:
         """Return the local fit, from memory if it was used lately."""
         key = (variable, parents)
@@ -223,15 +218,20 @@ class ParentSearch:
             if losses.get(("mean", i), 0.0) > _SAFE:
                 continue
             bit = 1 << i
-            losses["mean", i] = -attempt(mean & ~bit, variance)
-            if losses["mean", i] < _TRANSFERABLE:
+            loss = -attempt(mean & ~bit, variance)
+            if loss < np.inf:
+                losses["mean", i] = loss
+            # Knowledge may forbid to drop a parent and yet allow to move it.
+            if loss < _TRANSFERABLE or loss == np.inf:
                 attempt(mean & ~bit, variance ^ bit)
         for i in members(variance & focus):
             if losses.get(("variance", i), 0.0) > _SAFE:
                 continue
             bit = 1 << i
-            losses["variance", i] = -attempt(mean, variance & ~bit)
-            if losses["variance", i] < _TRANSFERABLE and not mean & bit:
+            loss = -attempt(mean, variance & ~bit)
+            if loss < np.inf:
+                losses["variance", i] = loss
+            if (loss < _TRANSFERABLE or loss == np.inf) and not mean & bit:
                 attempt(mean | bit, variance & ~bit)
 
     def _try_additions(

@@ -208,6 +208,8 @@ class LocalScorer:
         mean_gains = {}
         for i in mean_additions:
             Q, variances = self.mean_features(1 << i)
+            if len(variances) == 1:  # it hardly ever moves: nothing to gain
+                continue
             target = (weighted @ Q)[1:]
             scaled = Q[:, 1:] * np.sqrt(precision)[:, None]
             H = scaled.T @ scaled
@@ -352,7 +354,8 @@ class LocalScorer:
         log_noise = float(np.logaddexp.reduce(values) - np.log(len(values)))
         if self.noise == "student":
             return log_noise, NoiseDensity(base)
-        gain, density = fit_tilt(base, e)
+        # The tilt is measured against the most likely of the bases that were averaged.
+        gain, density = fit_tilt(student(STUDENT_GRID[int(np.argmax(values))]), e)
         return log_noise + gain, density
 
 

@@ -87,7 +87,12 @@ def choose_hyperparameters(
 
     best = Hyperparameters()
     input_scales: tuple[Literal["values", "ranks"], ...] = ("values", "ranks")
-    best = max((replace(best, inputs=scale) for scale in input_scales), key=evidence)
-    best = max((replace(best, mean_kernel=kernel) for kernel in _KERNELS), key=evidence)
-    best = max((replace(best, variance_kernel=kernel) for kernel in _KERNELS), key=evidence)
-    return max((replace(best, inputs=scale) for scale in input_scales), key=evidence)
+
+    def better(*others: Hyperparameters) -> Hyperparameters:
+        # The incumbent comes first and so wins ties: nothing changes that does not matter.
+        return max((best, *others), key=evidence)
+
+    best = better(*(replace(best, inputs=scale) for scale in input_scales))
+    best = better(*(replace(best, mean_kernel=kernel) for kernel in _KERNELS))
+    best = better(*(replace(best, variance_kernel=kernel) for kernel in _KERNELS))
+    return better(*(replace(best, inputs=scale) for scale in input_scales))
