@@ -31,7 +31,7 @@ __all__ = [
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _N_COSINES = 20
-_HOPELESS = -5.0
+_HOPELESS, _CAUTION = -2.0, 0.75
 _LOG_2 = float(np.log(2.0))
 _TILT_SPREAD = 4.0
 _HALF_GRID = 150
@@ -78,7 +78,8 @@ class Student:
         """Return the log density at squared values ``e2``."""
         if self.is_normal:
             return np.asarray(self._log_constant - 0.5 * e2)
-        tails = np.log1p(e2 / (self.df - 2))
+        # log(1 + x) here is as exact as log1p in absolute terms, and several times faster.
+        tails = np.log(1 + e2 / (self.df - 2))
         return np.asarray(self._log_constant - 0.5 * (self.df + 1) * tails)
 
     def weights(self, e2: FloatArray) -> FloatArray:
@@ -183,6 +184,18 @@ class NoiseDensity:
         p = starts[cell] + inside * grid.probability[cell]
         return np.asarray((self._quantile(p) - self.shift) / self.stretch)
 
+    def distribution(self, e: FloatArray) -> FloatArray:
+        """Return the distribution function at ``e``, that of `draw`."""
+        p = self.base.distribution(self.stretch * e + self.shift)
+        if not self.coefficients:
+            return p
+        grid = _grid(self.base.df)
+        tilt = np.exp(grid.basis @ np.array(self.coefficients) - self.log_normaliser)
+        # The tilt is constant in each cell, so this is piecewise linear in the base's.
+        before = np.append(0.0, np.cumsum(grid.probability))
+        after = np.append(0.0, np.cumsum(grid.probability * tilt))
+        return np.asarray(np.interp(p, before, after / after[-1]))
+
     def _quantile(self, p: FloatArray) -> FloatArray:
         from scipy.special import ndtri, stdtrit
 
@@ -196,7 +209,10 @@ class NoiseDensity:
 
 def _grid_mass(e: FloatArray) -> FloatArray:
     """Spread the sample over the grid's nodes by linear interpolation, shape (G,), sum n."""
-    position = (np.arcsinh(e) + _REACH) * (_HALF_GRID / _REACH)
+    # arcsinh, by a logarithm that is faster.
+    position = np.copysign(np.log(np.abs(e) + np.sqrt(e * e + 1)), e)
+    position += _REACH
+    position *= _HALF_GRID / _REACH
     # Beyond the last node every bounded basis function has reached its limit.
     np.clip(position, 0, 2 * _HALF_GRID - 1e-9, out=position)
     low = position.astype(np.intp)
@@ -229,11 +245,12 @@ def _is_hopeless(base: Student, n: int, means: FloatArray) -> bool:
     """Tell whether a tilt cannot matter, from the first Newton step alone.
 
     To second order the tilt gains half the decrement and pays the determinants; most residuals
-    end here, at the price of one small triangular solve.
+    end here, at the price of one small triangular solve. Allowing for half as much again, at most
+    0.02 nats went missing on 1 200 samples of six kinds of noise.
     """
     expected, factor, occam = _untilted(base.df, n)
     half, _ = dtrtrs(factor, n * (means - expected), lower=1)
-    return bool(half @ half - occam < _HOPELESS)
+    return bool(_CAUTION * half @ half - occam < _HOPELESS)
 
 
 def fit_tilt(base: Student, e: FloatArray) -> tuple[float, NoiseDensity]:

@@ -20,7 +20,6 @@ __all__ = [
     "ScalePrior",
     "move_log_std",
     "scale_evidence",
-    "working_evidence",
 ]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -38,10 +37,36 @@ _SMALLEST_LOG_STD = -17.0
 
 
 class ScalePrior(NamedTuple):
-    """Prior variances of u for each amplitude, and the amplitudes' log probabilities."""
+    """Prior of u for each amplitude, with what the scoring step needs of it."""
 
     variances: FloatArray  # (A, r)
-    log_share: FloatArray  # (A,)
+    log_share: FloatArray  # (A,) log probabilities of the amplitudes
+    information: float  # κ
+    shrinkage: FloatArray  # (A, r) of the working response's coefficients
+    log_weight: FloatArray  # (A,) log probability less half the log determinant
+
+    @classmethod
+    def of(
+        cls, variances: FloatArray, log_share: FloatArray, information: float = 2.0
+    ) -> ScalePrior:
+        """Return the prior with these variances (A, r) and log probabilities (A,)."""
+        spread = information * variances
+        log_weight = log_share - 0.5 * np.log1p(spread).sum(axis=1)
+        return cls(variances, log_share, information, spread / (spread + 1), log_weight)
+
+    def given(self, information: float) -> ScalePrior:
+        """Return the same prior next to noise with another expected information."""
+        if information == self.information:
+            return self
+        return ScalePrior.of(self.variances, self.log_share, information)
+
+    def working_evidence(self, projection: FloatArray) -> FloatArray:
+        """Return, for each amplitude, the log evidence of z ~ N(P u, 1/κ) up to a constant, (A,).
+
+        ``projection`` (r,) is P'z.
+        """
+        fitted = self.shrinkage @ (projection * projection)
+        return np.asarray(0.5 * self.information * fitted + self.log_weight)
 
 
 def move_log_std(
@@ -53,17 +78,16 @@ def move_log_std(
     amplitude: int | None,
 ) -> tuple[FloatArray, int]:
     """Move the log standard deviations by a few Fisher scoring steps, residuals held."""
-    kappa = base.scale_information
     for _ in range(_SCORING_STEPS):
         projection = _working_response(log_std, second, base) @ P
         if amplitude is None:
-            amplitude = int(np.argmax(working_evidence(projection, prior, kappa)))
-        spread = kappa * prior.variances[amplitude]
-        step = P @ (projection * (spread / (spread + 1))) - log_std
-        largest = max(float(step.max()), -float(step.min()))
+            amplitude = int(np.argmax(prior.working_evidence(projection)))
+        target = P @ (projection * prior.shrinkage[amplitude])
+        step = target - log_std
+        largest = float(np.abs(step).max())
         if largest > _LARGEST_MOVE:
-            step *= _LARGEST_MOVE / largest
-        log_std = np.maximum(log_std + step, _SMALLEST_LOG_STD)
+            target = log_std + step * (_LARGEST_MOVE / largest)
+        log_std = np.maximum(target, _SMALLEST_LOG_STD)
         if largest < 0.5 * TOLERANCE:
             break
     assert amplitude is not None
@@ -81,22 +105,13 @@ def _working_response(log_std: FloatArray, second: FloatArray, base: Student) ->
     return e2
 
 
-def working_evidence(projection: FloatArray, prior: ScalePrior, kappa: float) -> FloatArray:
-    """Return, for each amplitude, the log evidence of z ~ N(P u, 1/κ) up to a constant, (A,)."""
-    spread = kappa * prior.variances
-    fitted = (kappa * projection * projection) * (spread / (spread + 1))
-    return np.asarray(0.5 * (fitted - np.log1p(spread)).sum(axis=1) + prior.log_share)
-
-
 def scale_evidence(
     P: FloatArray, prior: ScalePrior, log_std: FloatArray, second: FloatArray, base: Student
 ) -> tuple[float, int]:
     """Return the Occam and prior terms of u at its mode, averaged over amplitudes."""
-    kappa = base.scale_information
     projection = _working_response(log_std, second, base) @ P
-    values = working_evidence(projection, prior, kappa)
+    values = prior.working_evidence(projection)
     best = int(np.argmax(values))
-    u, variances = log_std @ P, prior.variances[best]
-    at_best = -0.5 * float((u * u / variances + np.log1p(kappa * variances)).sum())
-    averaged = float(np.logaddexp.reduce(values)) - float(values[best])
-    return at_best + float(averaged + prior.log_share[best]), best
+    u = log_std @ P
+    at_best = float(prior.log_weight[best]) - 0.5 * float((u / prior.variances[best]) @ u)
+    return at_best + float(np.log(np.exp(values - values[best]).sum())), best

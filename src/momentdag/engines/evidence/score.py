@@ -16,10 +16,18 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg.lapack import dposv, dpotrf, dpotrs, dtrtri
+from scipy.linalg.lapack import dposv
 
 from momentdag.engines.evidence.family import Parents
 from momentdag.engines.evidence.features import Basis, FeatureMap
+from momentdag.engines.evidence.location import (
+    MeanPart,
+    MeanPrior,
+    mean_occam,
+    mean_part,
+    residuals,
+    start,
+)
 from momentdag.engines.evidence.noise import (
     GAUSSIAN,
     STUDENT_GRID,
@@ -34,15 +42,15 @@ from momentdag.engines.evidence.scale import (
     ScalePrior,
     move_log_std,
     scale_evidence,
-    working_evidence,
 )
 
-__all__ = ["LocalFit", "LocalScorer", "MeanPart", "NoiseFamily"]
+__all__ = ["LocalFit", "LocalScorer", "NoiseFamily"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 NoiseFamily: TypeAlias = Literal["flexible", "gaussian", "student"]
 
 _MAX_STEPS = 40
+_MAX_LOOKS = 4  # at neighbouring amplitudes of the mean
 _LEAST_SIGNAL = 0.3  # variance of a mean function over that of the typical noise
 _STEPS_THAT_CHOOSE_TAILS = (1, 3)
 
@@ -53,17 +61,6 @@ MEAN_AMPLITUDES = {1e-6: 0.02, 1e-4: 0.03, 0.005: 0.05, 0.3: 0.3, 1.0: 0.35, 3.0
 VARIANCE_AMPLITUDES = {0.3: 0.3, 1.0: 0.35, 3.0: 0.25, 12.0: 0.06, 60.0: 0.025, 400.0: 0.015}
 
 
-class MeanPart(NamedTuple):
-    """Gaussian posterior of the mean coefficients given the log standard deviations."""
-
-    gram: FloatArray  # Q' diag(ω e^{-2η}) Q, (r, r)
-    target: FloatArray  # Q' diag(ω e^{-2η}) y, (r,)
-    evidence: float  # log evidence given η with this amplitude, up to terms without w
-    amplitude: int
-    factor: FloatArray  # lower Cholesky factor of H, (r, r)
-    coefficients: FloatArray  # (r,)
-
-
 class LocalFit(NamedTuple):
     """A converged local score with what is needed to continue from it or to draw functions."""
 
@@ -72,7 +69,6 @@ class LocalFit(NamedTuple):
     residual: FloatArray  # r, (n,)
     second_moment: FloatArray  # s = r² + leverage, (n,)
     mean: MeanPart
-    scale_evidence: float
     scale_amplitude: int
     noise: NoiseDensity
     converged: bool
@@ -133,62 +129,57 @@ class LocalScorer:
         except np.linalg.LinAlgError:
             n = self.columns.shape[1]
             nothing = np.zeros(n)
-            empty = MeanPart(np.eye(1), np.zeros(1), -np.inf, 0, np.eye(1), np.zeros(1))
+            empty = MeanPart(np.eye(1), np.zeros(1), 0, np.eye(1), np.zeros(1))
             noise = NoiseDensity(GAUSSIAN)
-            return LocalFit(-np.inf, nothing, nothing, nothing, empty, -np.inf, 0, noise, False)
+            return LocalFit(-np.inf, nothing, nothing, nothing, empty, 0, noise, False)
 
     def _fit(self, variable: int, parents: Parents) -> LocalFit:
         y = self.columns[variable]
         mean_basis = self.mean_features(parents.mean)
         scale_basis = self.variance_features(parents.variance)
-        prior = self._scale_prior(scale_basis)
+        mean_prior, scale_prior = self._mean_prior(mean_basis), self._scale_prior(scale_basis)
         P = scale_basis.functions
-        log_std = self._start(y, mean_basis, P, prior)
+        log_std, mean_amplitude = self._start(y, mean_basis, mean_prior, P, scale_prior)
         base, weights = GAUSSIAN, None
-        mean_amplitude = self._usual_amplitude
         scale_amplitude: int | None = None
+        n_looks = 0
         for step in range(_MAX_STEPS):
-            # The best amplitude is looked for once, when the scale has settled a little.
-            mean = self._mean_part(y, mean_basis, log_std, weights, mean_amplitude, step == 1)
-            residual, second = _residuals(y, mean_basis, mean)
+            inverse_square = np.exp(-2 * log_std)
+            precision = inverse_square if weights is None else weights * inverse_square
+            mean = mean_part(y, mean_basis, precision, mean_prior, mean_amplitude)
+            residual, second = residuals(y, mean_basis, mean)
             if self.noise != "gaussian" and step in _STEPS_THAT_CHOOSE_TAILS:
-                base = _best_student(second * np.exp(-2 * log_std))
+                base = _best_student(second * inverse_square)
+                scale_prior = scale_prior.given(base.scale_information)
             moved_to, scale_amplitude = move_log_std(
-                P, prior, log_std, second, base, scale_amplitude
+                P, scale_prior, log_std, second, base, scale_amplitude
             )
-            moved = float(np.abs(moved_to - log_std).max())
-            if moved < TOLERANCE and step >= (1 if self.noise == "gaussian" else 2):
-                break
+            remainder = moved_to - log_std
+            converged = float(np.abs(remainder).max()) < TOLERANCE
+            is_last = step == _MAX_STEPS - 1
+            if is_last or (converged and step >= (1 if self.noise == "gaussian" else 2)):
+                near = self._near_evidence(mean, mean_prior, log_std)
+                n_looks += 1
+                better = max(near, key=near.__getitem__, default=mean_amplitude)
+                if is_last or near.get(better, 0.0) <= 0 or n_looks == _MAX_LOOKS:
+                    break
+                mean_amplitude = better
             log_std = moved_to
             weights = None if base.is_normal else base.weights(second * np.exp(-2 * log_std))
-            mean_amplitude = mean.amplitude
             # Let the amplitude settle, then hold it: a choice that flips back and forth would
             # keep the iteration from converging.
             if step < 2:
                 scale_amplitude = None
-        else:
-            mean = self._mean_part(y, mean_basis, log_std, weights, mean_amplitude, False)
-            residual, second = _residuals(y, mean_basis, mean)
-            moved_to = log_std
-        of_scale, scale_amplitude = scale_evidence(P, prior, log_std, second, base)
+        of_scale, scale_amplitude = scale_evidence(P, scale_prior, log_std, second, base)
         log_noise, noise = self._noise_evidence(residual * np.exp(-log_std), base)
-        occam = self._mean_occam(mean_basis, mean, log_std, base)
+        occam = mean_occam(mean, mean_prior, list(near.values()), base)
         # The last move was not made; to second order this is what it would have gained.
-        remainder = moved_to - log_std
-        unmoved = 0.5 * base.scale_information * float(remainder @ remainder)
+        unmoved = 0.5 * base.scale_information * float(remainder @ remainder) if converged else 0.0
         evidence = log_noise - float(log_std.sum()) + occam + of_scale + unmoved
         if not np.isfinite(evidence):
             raise np.linalg.LinAlgError("The evidence is not a number.")
         return LocalFit(
-            evidence,
-            log_std,
-            residual,
-            second,
-            mean,
-            of_scale,
-            scale_amplitude,
-            noise,
-            converged=moved < TOLERANCE,
+            evidence, log_std, residual, second, mean, scale_amplitude, noise, converged
         )
 
     def screen(
@@ -223,38 +214,21 @@ class LocalScorer:
         for i in variance_additions:
             P, variances = self.variance_features(1 << i)
             projection = (slope @ P)[1:]
-            prior = ScalePrior(variances[None, 1:], np.zeros(1))
-            variance_gains[i] = float(working_evidence(projection, prior, 2.0)[0])
+            prior = ScalePrior.of(variances[None, 1:], np.zeros(1))
+            variance_gains[i] = float(prior.working_evidence(projection)[0])
         return mean_gains, variance_gains
 
-    def _mean_part(
-        self,
-        y: FloatArray,
-        basis: Basis,
-        log_std: FloatArray,
-        weights: FloatArray | None,
-        amplitude: int,
-        look_for_better: bool,
-    ) -> MeanPart:
-        """Integrate the mean out given log standard deviations, at this amplitude or the best."""
-        precision = np.exp(-2 * log_std)
-        if weights is not None:
-            precision *= weights
-        Q = basis.functions
-        scaled = Q * np.sqrt(precision)[:, None]
-        gram = scaled.T @ scaled
-        target = (precision * y) @ Q
-        best = self._at_amplitude(gram, target, basis, amplitude)
-        if look_for_better and len(basis.variances) > 1:
-            lowest = self._lowest_amplitude(log_std)
-            for direction in (-1, 1):
-                # The evidence has one maximum along the grid: walk while it rises.
-                while lowest <= best.amplitude + direction < len(self._mean_amplitudes):
-                    next_ = self._at_amplitude(gram, target, basis, best.amplitude + direction)
-                    if next_.evidence <= best.evidence:
-                        break
-                    best = next_
-        return best
+    def _near_evidence(
+        self, mean: MeanPart, prior: MeanPrior, log_std: FloatArray
+    ) -> dict[int, float]:
+        """Return the log evidence of the neighbouring amplitudes relative to this one."""
+        lowest, highest = self._lowest_amplitude(log_std), len(prior.log_weight) - 1
+        at_best = mean.evidence(prior)
+        return {
+            a: mean.at(prior, a).evidence(prior) - at_best
+            for a in (mean.amplitude - 1, mean.amplitude + 1)
+            if lowest <= a <= highest
+        }
 
     def _lowest_amplitude(self, log_std: FloatArray) -> int:
         """Return the first amplitude that a function must have to stand out from the noise.
@@ -266,78 +240,40 @@ class LocalScorer:
         lowest = int(np.searchsorted(self._mean_amplitudes, _LEAST_SIGNAL * typical_noise))
         return min(lowest, self._usual_amplitude - 1) if self._usual_amplitude else 0
 
-    def _inverse_prior(self, basis: Basis, amplitude: int) -> FloatArray:
-        inverse = 1 / basis.variances
-        inverse[1:] /= self._mean_amplitudes[amplitude]
-        return inverse
-
-    def _at_amplitude(
-        self, gram: FloatArray, target: FloatArray, basis: Basis, amplitude: int
-    ) -> MeanPart:
-        inverse_prior = self._inverse_prior(basis, amplitude)
-        H = gram.copy()
-        H.flat[:: len(H) + 1] += inverse_prior
-        factor, status = dpotrf(H, lower=1, overwrite_a=1)
-        if status != 0:
-            raise np.linalg.LinAlgError("The precision of the mean is not positive definite.")
-        w, _ = dpotrs(factor, target, lower=1)
-        evidence = (
-            0.5 * float(target @ w)
-            - float(np.log(factor.diagonal()).sum())
-            + 0.5 * float(np.log(inverse_prior).sum())
-        )
-        if len(basis.variances) > 1:
-            evidence += float(self._log_mean_share[amplitude])
-        return MeanPart(gram, target, evidence, amplitude, factor, w)
-
-    def _mean_occam(
-        self, basis: Basis, mean: MeanPart, log_std: FloatArray, base: Student
-    ) -> float:
-        """Return prior and determinant terms of w at its mode, averaged over amplitudes."""
-        inverse_prior = self._inverse_prior(basis, mean.amplitude)
-        log_det = 2 * float(np.log(mean.factor.diagonal()).sum())
-        if not base.is_normal:
-            log_det = _expected_log_det(mean.gram, inverse_prior, base, log_det)
-        averaged = 0.0
-        if len(basis.variances) > 1:
-            # Beyond the neighbours of the best amplitude the evidence has fallen off.
-            near = [
-                self._at_amplitude(mean.gram, mean.target, basis, a).evidence - mean.evidence
-                for a in (mean.amplitude - 1, mean.amplitude + 1)
-                if self._lowest_amplitude(log_std) <= a < len(self._mean_amplitudes)
-            ]
-            averaged = float(
-                np.logaddexp.reduce([0.0, *near]) + self._log_mean_share[mean.amplitude]
-            )
-        w = mean.coefficients
-        return averaged + 0.5 * float(
-            (np.log(inverse_prior) - inverse_prior * w * w).sum() - log_det
-        )
-
-    def _start(self, y: FloatArray, basis: Basis, P: FloatArray, prior: ScalePrior) -> FloatArray:
-        """Return log standard deviations from a homoscedastic fit, which is diagonal in Q."""
-        Q, variances = basis
-        projection = Q.T @ y
-        total = float(y @ y)
-        noise = total / len(y)
-        for _ in range(3):
-            shrinkage = variances / (variances + noise)
-            fitted = projection * shrinkage
-            left = total - 2 * float(projection @ fitted) + float(fitted @ fitted)
-            noise = max(left + noise * float(shrinkage.sum()), 1e-10 * total) / len(y)
-        residual = y - Q @ fitted
-        second = residual * residual + (Q * Q) @ (noise * shrinkage)
+    def _start(
+        self,
+        y: FloatArray,
+        basis: Basis,
+        mean_prior: MeanPrior,
+        P: FloatArray,
+        scale_prior: ScalePrior,
+    ) -> tuple[FloatArray, int]:
+        """Return log standard deviations and a mean amplitude to start from."""
+        usual = min(self._usual_amplitude, len(mean_prior.log_weight) - 1)
+        noise, second, evidence = start(y, basis, mean_prior, usual)
         log_std = np.full(len(y), 0.5 * np.log(noise))
-        if P.shape[1] == 1:
-            return log_std
-        return move_log_std(P, prior, log_std, second, GAUSSIAN, None)[0]
+        amplitude = usual
+        if usual > 0:
+            lowest = self._lowest_amplitude(log_std)
+            amplitude = lowest + int(np.argmax(evidence[lowest:]))
+        if P.shape[1] > 1:
+            log_std, _ = move_log_std(P, scale_prior, log_std, second, GAUSSIAN, None)
+        return log_std, amplitude
+
+    def _mean_prior(self, basis: Basis) -> MeanPrior:
+        precisions = 1 / basis.variances
+        if len(precisions) == 1:
+            return MeanPrior(precisions[None, :], 0.5 * np.log(precisions))
+        every = precisions / self._mean_amplitudes[:, None]
+        every[:, 0] = precisions[0]  # the intercept keeps its own
+        return MeanPrior(every, self._log_mean_share + 0.5 * np.log(every).sum(axis=1))
 
     def _scale_prior(self, basis: Basis) -> ScalePrior:
         if len(basis.variances) == 1:
-            return ScalePrior(basis.variances[None, :], np.zeros(1))
+            return ScalePrior.of(basis.variances[None, :], np.zeros(1))
         variances = self._variance_amplitudes[:, None] * basis.variances
         variances[:, 0] = basis.variances[0]  # the intercept keeps its own
-        return ScalePrior(variances, self._log_variance_share)
+        return ScalePrior.of(variances, self._log_variance_share)
 
     def scale_posterior(self, fit: LocalFit, parents: Parents) -> tuple[FloatArray, FloatArray]:
         """Return posterior means and variances of u, the log standard deviation's coefficients."""
@@ -350,7 +286,7 @@ class LocalScorer:
         e2 = e * e
         if self.noise == "gaussian":
             return float(GAUSSIAN.log_density(e2).sum()), NoiseDensity(GAUSSIAN)
-        values = np.array([float(student(df).log_density(e2).sum()) for df in STUDENT_GRID])
+        values = _student_log_likelihoods(e2)
         log_noise = float(np.logaddexp.reduce(values) - np.log(len(values)))
         if self.noise == "student":
             return log_noise, NoiseDensity(base)
@@ -359,25 +295,10 @@ class LocalScorer:
         return log_noise + gain, density
 
 
-def _residuals(y: FloatArray, basis: Basis, mean: MeanPart) -> tuple[FloatArray, FloatArray]:
-    """Return residuals and their second moments with the coefficients integrated out."""
-    Q = basis.functions
-    residual = y - Q @ mean.coefficients
-    inverse, _ = dtrtri(mean.factor, lower=1)
-    half = Q @ inverse.T
-    return residual, residual * residual + np.einsum("ij,ij->i", half, half)
-
-
 def _best_student(e2: FloatArray) -> Student:
-    values = [float(student(df).log_density(e2).sum()) for df in STUDENT_GRID]
-    return student(STUDENT_GRID[int(np.argmax(values))])
+    return student(STUDENT_GRID[int(np.argmax(_student_log_likelihoods(e2)))])
 
 
-def _expected_log_det(
-    gram: FloatArray, inverse_prior: FloatArray, base: Student, fallback: float
-) -> float:
-    """Return log|c G + Λ^-1|, c turning the weights' curvature into the expected information."""
-    H = gram * base.curvature_ratio
-    H.flat[:: len(H) + 1] += inverse_prior
-    factor, status = dpotrf(H, lower=1, overwrite_a=1)
-    return 2 * float(np.log(factor.diagonal()).sum()) if status == 0 else fallback
+def _student_log_likelihoods(e2: FloatArray) -> FloatArray:
+    """Return the log-likelihood of squared residuals under each Student base, (bases,)."""
+    return np.array([float(student(df).log_density(e2).sum()) for df in STUDENT_GRID])
