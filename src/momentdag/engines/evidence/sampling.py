@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -129,9 +131,17 @@ def draw_by_chains(
 
             finished.append(_run_chain(search, problem, *task, report))
     else:
-        finished += joblib.Parallel(n_jobs=n_jobs)(
+        # One by one, so that chains which have ended outlive an interruption of the others.
+        chains = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
             joblib.delayed(_chain_in_worker)(problem, memory, *task) for task in tasks
         )
+        with warnings.catch_warnings():
+            # Cancelled on purpose if it comes to that.
+            warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
+            with closing(chains):
+                for k, draws in enumerate(chains):
+                    finished.append(draws)
+                    tick(k + 1, n_chains)
     return Draws.joined(finished)
 
 

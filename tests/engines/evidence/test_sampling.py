@@ -1,0 +1,52 @@
+"""Draws in pieces: joined, interrupted, and the same wherever they run."""
+
+import numpy as np
+import pytest
+
+from momentdag.data import Dataset
+from momentdag.engines.evidence.engine import EvidenceEngine
+from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.engines.evidence.sampling import Draws
+from momentdag.knowledge import Knowledge
+from momentdag.simulate import linear_anm
+
+
+def part(value, n, start):
+    graphs = np.zeros((n, 2, 2), dtype=bool)
+    graphs[:, 0, 1] = value
+    return Draws(graphs, graphs, np.full(n, start + 1.0), np.zeros(n, dtype=np.int32), start)
+
+
+def test_joined_draws_keep_their_chains_and_the_best_start():
+    joined = Draws.joined([part(True, 3, -5.0), part(False, 2, -2.0)])
+    assert joined.chains.tolist() == [0, 0, 0, 1, 1]
+    assert joined.mean_graphs[:, 0, 1].tolist() == [True] * 3 + [False] * 2
+    assert joined.start == -2.0
+    assert joined.gain == pytest.approx(1.0)
+
+
+def test_the_best_order_obeys_knowledge():
+    draws = part(False, 1, 0.0)
+    after = np.array([[False, False], [True, False]])
+    assert draws.best_order(after) == (1, 0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_chains_that_ended_outlive_an_interruption(n_jobs):
+    simulation = linear_anm(np.random.default_rng(0), 5, 1, 150)
+    dataset = Dataset.from_table(simulation.data)
+    options = EvidenceOptions(family="linear", return_partial=True, n_chains=4)
+
+    def interrupt_after_the_first_chain(stage, done, total):
+        if stage == "the Markov chains" and done * 4 >= total and done:
+            raise KeyboardInterrupt
+
+    fit = EvidenceEngine(options).fit(
+        dataset, Knowledge(), 80, n_jobs, np.random.default_rng(0), interrupt_after_the_first_chain
+    )
+    assert "interrupted during the Markov chains" in fit.status
+    if n_jobs == 2:
+        assert fit.posterior.n_draws == 20  # one whole chain
+    else:
+        # Within one process the first chain reports its end before it is handed over.
+        assert fit.posterior.n_draws in (1, 20)
