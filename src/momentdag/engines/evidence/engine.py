@@ -8,6 +8,7 @@ search back once more from where it went.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
@@ -24,13 +25,14 @@ from momentdag.engines.evidence.finding import (
     find_thoroughly,
     tune,
 )
+from momentdag.engines.evidence.keeping import Kept
 from momentdag.engines.evidence.model import EvidenceModel
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.prior import GraphPrior, adjacency
 from momentdag.engines.evidence.problem import Evidences, Problem
 from momentdag.engines.evidence.sampling import Draws, draw_by_chains, draw_exactly
 from momentdag.engines.evidence.score import LocalScorer
-from momentdag.engines.protocol import Fit, Progress
+from momentdag.engines.protocol import Checkpoint, Fit, Forgetful, Progress
 from momentdag.errors import OptionError
 from momentdag.graph import BoolArray, MomentGraph
 from momentdag.knowledge import Knowledge
@@ -97,11 +99,13 @@ class EvidenceEngine:
         n_jobs: int,
         rng: np.random.Generator,
         progress: Progress,
+        checkpoint: Checkpoint | None = None,
     ) -> Fit:
         """Return the posterior over graph pairs given the data.
 
         The same generator gives the same bits whatever ``n_jobs`` is, and columns in another
-        order or other units give the same answer.
+        order or other units give the same answer. A fit that goes on from a ``checkpoint`` ends
+        with the same bits, too.
         """
         options = self.options
         if options.method == "exact" and dataset.n_variables > MAX_VARIABLES:
@@ -112,7 +116,8 @@ class EvidenceEngine:
         row_rng, *stage_rngs = rng.spawn(4)
         columns = canonical_columns(dataset)
         problem = self._problem(dataset, columns, knowledge, row_rng)
-        run = _Run(problem, n_draws, n_jobs, progress)
+        kept = Kept(Forgetful() if checkpoint is None else checkpoint)
+        run = _Run(problem, n_draws, n_jobs, progress, kept)
         # One thread inside: sums then do not depend on how many cores there are.
         with threadpool_limits(1):
             status = "complete"
@@ -200,68 +205,112 @@ class EvidenceEngine:
 class _Run:
     """One fit in progress: what has been found so far."""
 
-    def __init__(self, problem: Problem, n_draws: int, n_jobs: int, progress: Progress) -> None:
+    def __init__(
+        self, problem: Problem, n_draws: int, n_jobs: int, progress: Progress, kept: Kept
+    ) -> None:
         self.problem = problem
         self.n_draws = n_draws
         self.n_jobs = n_jobs
         self._progress = progress
+        self._kept = kept
         self.stage = ""
         self.found: Found | None = None
         self.draws: Draws | None = None
-        self._finished: list[Draws] = []
+        self._finished: dict[int, Draws] = {}
         self.details: dict[str, Any] = {}
 
     def _tick(self, done: int, total: int) -> None:
+        self._kept.now_and_then()
         self._progress(self.stage, done, total)
 
     def _begin(self, stage: str) -> None:
         self.stage = stage
-        self._tick(0, 1)
+        self._progress(stage, 0, 1)
+
+    def _find(self, key: str, evidences: Evidences, find: Callable[[], Found]) -> Found:
+        """Return what a stage found, from the checkpoint if it ended before."""
+        found = self._kept.found(key, self.problem)
+        if found is None:
+            self._kept.watch(key, evidences)
+            found = find()
+            self._kept.keep_found(key, found)
+        return found
 
     def work(self, rngs: list[np.random.Generator]) -> None:
         """Go through the stages; what is finished stays, should the next be interrupted."""
         quick_rng, search_rng, draw_rng = rngs
-        options = self.problem.options
+        problem, options = self.problem, self.problem.options
         self._begin("the first search")
-        self.found = find_quickly(self.problem, quick_rng, self._tick)
+        new: Evidences = [{} for _ in range(problem.n_variables)]
+        first = self.found = self._find(
+            "first search", new, lambda: find_quickly(problem, new, quick_rng, self._tick)
+        )
         self._begin("the choice of hyper-parameters")
-        tuned = tune(self.found)
+        tuned = self._find("hyper-parameters", new, lambda: tune(first))
         self._begin("the order search")
-        self.found = find_thoroughly(tuned, search_rng, self.n_jobs, self._tick)
+        self.found = self._find(
+            "order search",
+            tuned.evidences,
+            lambda: find_thoroughly(tuned, search_rng, self.n_jobs, self._tick),
+        )
         self.details["start_scores"] = [float(result.score) for result in self.found.optima]
         if options.method == "exact" or (
-            options.method == "auto" and self.problem.n_variables <= MAX_VARIABLES
+            options.method == "auto" and problem.n_variables <= MAX_VARIABLES
         ):
             self._begin("the enumeration")
             self.details["method"] = "exact"
             self.draws = draw_exactly(self.found, draw_rng, self.n_draws)
             return
         self.details["method"] = "chain"
-        memory: Evidences = [{} for _ in range(self.problem.n_variables)]
-        for pilot_rng in draw_rng.spawn(_MAX_RETURNS):
-            # A short run first: chains that climb well above their starts know a better order.
-            self._begin("a pilot of the Markov chains")
-            chain_rng, again_rng = pilot_rng.spawn(2)
-            n_pilot = min(self.n_draws, _PILOT_DRAWS * options.n_chains)
-            pilot = draw_by_chains(
-                self.found, chain_rng, n_pilot, self.n_jobs, self._tick, [], memory
-            )
-            self.details["pilot_gain"] = pilot.gain
-            if pilot.gain < _SURPRISING:
+        memory: Evidences = [{} for _ in range(problem.n_variables)]
+        for k, pilot_rng in enumerate(draw_rng.spawn(_MAX_RETURNS)):
+            if not self._try_pilot(k, pilot_rng, memory):
                 break
-            self._begin("the order search, again from where the pilot went")
-            order = pilot.best_order(self.problem.knowledge.precedes)
-            self.found = find_again(self.found, order, again_rng, self._tick)
         self._begin("the Markov chains")
+        self._finished.update(self._kept.chains(options.n_chains))
+        self._kept.watch("chains", memory)
         self.draws = draw_by_chains(
-            self.found, draw_rng, self.n_draws, self.n_jobs, self._tick, self._finished, memory
+            self.found,
+            draw_rng,
+            self.n_draws,
+            self.n_jobs,
+            self._tick,
+            self._finished,
+            memory,
+            self._kept.keep_chain,
         )
         self.details["chain_gain"] = self.draws.gain
+
+    def _try_pilot(self, k: int, rng: np.random.Generator, memory: Evidences) -> bool:
+        """Run short chains; search again if they climb well above their starts and say so."""
+        assert self.found is not None
+        self._begin("a pilot of the Markov chains")
+        chain_rng, again_rng = rng.spawn(2)
+        n_pilot = min(self.n_draws, _PILOT_DRAWS * self.problem.options.n_chains)
+        pilot = self._kept.draws(f"pilot {k}")
+        if pilot is None:
+            self._kept.watch(f"pilot {k}", memory)
+            pilot = draw_by_chains(
+                self.found, chain_rng, n_pilot, self.n_jobs, self._tick, {}, memory
+            )
+            self._kept.keep_draws(f"pilot {k}", pilot)
+        self.details["pilot_gain"] = pilot.gain
+        if pilot.gain < _SURPRISING:
+            return False
+        self._begin("the order search, again from where the pilot went")
+        order = pilot.best_order(self.problem.knowledge.precedes)
+        found = self.found
+        self.found = self._find(
+            f"order search after pilot {k}",
+            found.evidences,
+            lambda: find_again(found, order, again_rng, self._tick),
+        )
+        return True
 
     def keep_what_there_is(self) -> None:
         """After an interruption: finished chains, else the best pair as the only draw."""
         assert self.found is not None
         if self._finished:
-            self.draws = Draws.joined(self._finished)
+            self.draws = Draws.joined([self._finished[k] for k in sorted(self._finished)])
         else:
             self.draws = Draws.single(self.found.best.parents, self.found.best.score)

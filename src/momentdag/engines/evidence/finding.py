@@ -40,9 +40,11 @@ class Found:
         return self.optima[0]
 
 
-def find_quickly(problem: Problem, rng: np.random.Generator, tick: Tick) -> Found:
+def find_quickly(
+    problem: Problem, evidences: Evidences, rng: np.random.Generator, tick: Tick
+) -> Found:
     """Choose candidate parents and climb once from the sequential order."""
-    search = problem.search()
+    search = problem.search(evidences)
     problem = replace(problem, candidates=find_candidates(search, None))
     search = problem.search(search.evidence)
     knowledge = problem.knowledge

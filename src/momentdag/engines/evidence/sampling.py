@@ -101,14 +101,15 @@ def draw_by_chains(
     n_draws: int,
     n_jobs: int,
     tick: Tick,
-    finished: list[Draws],
+    finished: dict[int, Draws],
     memory: Evidences,
+    keep: Callable[[int, Draws], None] = lambda k, draws: None,
 ) -> Draws:
-    """Run chains from the best optima; completed ones are put into ``finished`` as they end.
+    """Run chains from the best optima, but for those in ``finished``, and put them there.
 
-    ``memory`` holds evidences that earlier runs computed and takes those of this one. It saves
-    time and nothing else: pools are made from what the search has met, which does not depend on
-    where chains run.
+    ``keep`` is called with each chain that ends. ``memory`` holds evidences that earlier runs
+    computed and takes those of this one. It saves time and nothing else: pools are made from what
+    the search has met, which does not depend on where chains run.
     """
     problem = found.problem
     n_chains = min(problem.options.n_chains, n_draws)
@@ -123,26 +124,32 @@ def draw_by_chains(
         (pools, weights, near[k % len(near)].parents, share, chain_rng)
         for k, (share, chain_rng) in enumerate(zip(shares, rng.spawn(n_chains), strict=True))
     ]
+    left = [k for k in range(n_chains) if k not in finished]
+
+    def end(k: int, draws: Draws) -> None:
+        finished[k] = draws
+        keep(k, draws)
+
     if n_jobs == 1:
-        for k, task in enumerate(tasks):
+        for k in left:
 
             def report(done: int, total: int, k: int = k) -> None:
                 tick(k * total + done, n_chains * total)
 
-            finished.append(_run_chain(search, problem, *task, report))
+            end(k, _run_chain(search, problem, *tasks[k], report))
     else:
         # One by one, so that chains which have ended outlive an interruption of the others.
         chains = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-            joblib.delayed(_chain_in_worker)(problem, memory, *task) for task in tasks
+            joblib.delayed(_chain_in_worker)(problem, memory, *tasks[k]) for k in left
         )
         with warnings.catch_warnings():
             # Cancelled on purpose if it comes to that.
             warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
             with closing(chains):
-                for k, draws in enumerate(chains):
-                    finished.append(draws)
-                    tick(k + 1, n_chains)
-    return Draws.joined(finished)
+                for k, draws in zip(left, chains, strict=True):
+                    end(k, draws)
+                    tick(len(finished), n_chains)
+    return Draws.joined([finished[k] for k in range(n_chains)])
 
 
 def _toggle_weights(pools: list[Pool], candidates: tuple[int, ...]) -> FloatArray:
