@@ -19,6 +19,8 @@ import typer  # noqa: E402
 from rich.console import Console  # noqa: E402
 
 from benchmarks.accuracy import DEFAULT_CASES, run_accuracy  # noqa: E402
+from benchmarks.effects import DEFAULT_EFFECT_CASES, run_effects  # noqa: E402
+from benchmarks.engines import DEFAULT_PRESETS, SETTINGS, run_engines  # noqa: E402
 from benchmarks.knowledge import run_knowledge  # noqa: E402
 from benchmarks.posterior_quality import run_quality  # noqa: E402
 from benchmarks.real import run_real  # noqa: E402
@@ -116,6 +118,28 @@ def accuracy(
 
 
 @app.command()
+def engines(
+    cases: Annotated[str, typer.Option("--presets", help="With commas.")] = ",".join(
+        DEFAULT_PRESETS
+    ),
+    settings: Annotated[
+        str, typer.Option(help=f"With commas, among {', '.join(SETTINGS)}.")
+    ] = ",".join(SETTINGS),
+    sets: Annotated[int, typer.Option(min=1, help="Data sets for each preset.")] = 20,
+    draws: Draws = 2000,
+    jobs: Jobs = 1,
+    output: Output = _RESULTS,
+    raw: Raw = _RAW,
+) -> None:
+    """Compare both engines on the same simulated data."""
+    for setting in (chosen := _split(settings)):
+        if setting not in SETTINGS:
+            raise typer.BadParameter(f"Expected settings among {list(SETTINGS)}; got {setting!r}.")
+    args = (_cases(cases), chosen, sets, draws)
+    _exit_on(run_engines(_console(), output, raw, *args, jobs=jobs))
+
+
+@app.command()
 def quality(
     sets: Annotated[int, typer.Option(min=1, help="Data sets for each size.")] = 20,
     draws: Draws = 2000,
@@ -168,6 +192,26 @@ def knowledge(
     _exit_on(run_knowledge(_console(), output, raw, *args))
 
 
+@app.command()
+def effects(
+    sets: Annotated[int, typer.Option(min=1, help="Data sets for each case.")] = 40,
+    cases: Annotated[str, typer.Option("--cases", help="With commas.")] = ",".join(
+        DEFAULT_EFFECT_CASES
+    ),
+    draws: Draws = 500,
+    worlds: Annotated[int, typer.Option(min=2, help="Draws of graph and functions.")] = 200,
+    jobs: Jobs = 1,
+    output: Output = _RESULTS,
+    raw: Raw = _RAW,
+) -> None:
+    """Measure effects on simulated data: coverage, levers, decomposition."""
+    for case in (chosen := _split(cases)):
+        if case not in DEFAULT_EFFECT_CASES:
+            known = list(DEFAULT_EFFECT_CASES)
+            raise typer.BadParameter(f"Expected cases among {known}; got {case!r}.")
+    _exit_on(run_effects(_console(), output, raw, chosen, sets, draws, worlds, jobs))
+
+
 @app.command("all")
 def everything(jobs: Jobs = 1, output: Output = _RESULTS, raw: Raw = _RAW) -> None:
     """Measure everything with default settings: the published tables."""
@@ -176,6 +220,8 @@ def everything(jobs: Jobs = 1, output: Output = _RESULTS, raw: Raw = _RAW) -> No
     run_quality(console, output)
     run_real(console, output, jobs=jobs)
     n_failures = run_knowledge(console, output, raw, jobs=jobs)
+    n_failures += run_engines(console, output, raw, jobs=jobs)
+    n_failures += run_effects(console, output, raw, jobs=jobs)
     _exit_on(n_failures + run_accuracy(console, output, raw, jobs=jobs))
 
 

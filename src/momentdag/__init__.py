@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 from momentdag._version import __version__
 
 if TYPE_CHECKING:
-    from momentdag import datasets, metrics, simulate
+    from momentdag import (
+        baselines,
+        datasets,
+        effects,
+        metrics,
+        report,
+        runs,
+        screening,
+        simulate,
+        stability,
+    )
     from momentdag.data import Dataset
     from momentdag.errors import MomentdagError
     from momentdag.estimator import MomentDAG
@@ -27,9 +37,15 @@ __all__ = [
     "MomentdagError",
     "Posterior",
     "__version__",
+    "baselines",
     "datasets",
+    "effects",
     "metrics",
+    "report",
+    "runs",
+    "screening",
     "simulate",
+    "stability",
 ]
 
 _HOMES = {
@@ -40,7 +56,17 @@ _HOMES = {
     "MomentdagError": "momentdag.errors",
     "Posterior": "momentdag.posterior",
 }
-_SUBPACKAGES = ("datasets", "metrics", "simulate")
+_SUBPACKAGES = (
+    "baselines",
+    "datasets",
+    "effects",
+    "metrics",
+    "report",
+    "runs",
+    "screening",
+    "simulate",
+    "stability",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ from `ValueError`, so code that knows nothing of momentdag can catch them in the
 __all__ = [
     "DataError",
     "DataWarning",
+    "ExtrapolationWarning",
     "GraphError",
     "KnowledgeError",
     "MomentdagError",
@@ -46,3 +47,7 @@ class MomentdagWarning(UserWarning):
 
 class DataWarning(MomentdagWarning):
     """The data are usable, but something in them deserves a look."""
+
+
+class ExtrapolationWarning(MomentdagWarning):
+    """An answer is asked for outside the range of the data."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,7 +20,7 @@ from momentdag.data.checks import check_finite
 from momentdag.data.tables import read_table
 from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.engines.evidence.options import EvidenceOptions
-from momentdag.engines.protocol import Engine, silent
+from momentdag.engines.protocol import Checkpoint, Engine, Fit, Progress, silent
 from momentdag.errors import DataError, OptionError
 from momentdag.graph import Selection
 from momentdag.knowledge import Knowledge
@@ -38,8 +40,9 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    engine : {"evidence"}
-        How the posterior is found.
+    engine : {"evidence", "variational"}
+        How the posterior is found: by marginal likelihoods of free functions, or by the published
+        variational algorithm (JAX).
     knowledge : Knowledge or None
         What is known beforehand, by column name.
     n_draws : int
@@ -51,7 +54,8 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
     verbose : bool
         Show a progress bar on standard error.
     engine_options : dict or None
-        Options of the engine, see `momentdag.engines.evidence.options.EvidenceOptions`.
+        Options of the engine, see `momentdag.engines.evidence.options.EvidenceOptions` and
+        `momentdag.engines.variational.options.VariationalOptions`.
 
     Attributes
     ----------
@@ -65,6 +69,8 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         "complete", or a sentence saying what cut the fit short.
     details_ : dict
         Diagnostics of the engine.
+    summary_ : DataFrame
+        min, q05, median, q95, max, mean and sd of each column: the range that effects keep to.
     n_features_in_, feature_names_in_
         As in every scikit-learn estimator.
 
@@ -79,7 +85,7 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        engine: Literal["evidence"] = "evidence",
+        engine: Literal["evidence", "variational"] = "evidence",
         knowledge: Knowledge | None = None,
         n_draws: int = 2000,
         n_jobs: int = 1,
@@ -114,6 +120,12 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         ConvergenceWarning
             If the chains disagree; the message says what to change.
         """
+        return self._fit(X)
+
+    def _fit(
+        self, X: Any, checkpoint: Checkpoint | None = None, progress: Progress | None = None
+    ) -> MomentDAG:
+        """Fit, going on from a checkpoint and reporting to ``progress`` if there are any."""
         engine = self._engine()
         for name in ("n_draws", "n_jobs"):
             value = getattr(self, name)
@@ -130,29 +142,49 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         knowledge.check(dataset.names)
         seed = _seed(self.random_state)
         rng = np.random.default_rng(seed)
-        with ProgressBar() if self.verbose else nullcontext(silent) as progress:
-            fit = engine.fit(dataset, knowledge, int(self.n_draws), self.n_jobs, rng, progress)
-        self.posterior_ = fit.posterior.with_seed(seed)
+        bar: AbstractContextManager[Progress] = nullcontext(
+            silent if progress is None else progress
+        )
+        if self.verbose and progress is None:
+            bar = ProgressBar()
+        with bar as report:
+            fit = engine.fit(
+                dataset, knowledge, int(self.n_draws), self.n_jobs, rng, report, checkpoint
+            )
+        self._accept(replace(fit, posterior=fit.posterior.with_seed(seed)), _summary(dataset))
+        if self.status_ != "complete":
+            warnings.warn(f"The fit was {self.status_}.", ConvergenceWarning, stacklevel=3)
+        elif (diagnostics := self.posterior_.diagnostics()).is_poor:
+            warnings.warn(diagnostics.message(), ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _accept(self, fit: Fit, summary: pd.DataFrame) -> None:
+        """Become the estimator that ``fit`` makes, be it new or read from a run folder."""
+        self.posterior_ = fit.posterior
+        self.summary_ = summary
         self.scm_ = fit.model
         self.best_graph_ = fit.best
         self.status_ = fit.status
         self.details_ = dict(fit.details)
-        consensus = self.posterior_.consensus(
-            knowledge=knowledge if knowledge.strength == "hard" else None
-        )
+        knowledge = self.knowledge
+        hard = knowledge is not None and knowledge.strength == "hard"
+        consensus = self.posterior_.consensus(knowledge=knowledge if hard else None)
         self.mean_graph_ = self._labelled(consensus.to_networkx("mean"), "mean")
         self.variance_graph_ = self._labelled(consensus.to_networkx("variance"), "variance")
         self.union_graph_ = self._labelled(consensus.to_networkx("either"), "either")
-        if self.status_ != "complete":
-            warnings.warn(f"The fit was {self.status_}.", ConvergenceWarning, stacklevel=2)
-        elif (diagnostics := self.posterior_.diagnostics()).is_poor:
-            warnings.warn(diagnostics.message(), ConvergenceWarning, stacklevel=2)
-        return self
 
     def _engine(self) -> Engine:
         if self.engine == "evidence":
             return EvidenceEngine(EvidenceOptions.from_mapping(self.engine_options))
-        raise OptionError(f"Expected engine among ['evidence']; got {self.engine!r}.")
+        if self.engine == "variational":
+            # Imported here: JAX is loaded for those who ask for it only.
+            from momentdag.engines.variational.engine import VariationalEngine
+            from momentdag.engines.variational.options import VariationalOptions
+
+            return VariationalEngine(VariationalOptions.from_mapping(self.engine_options))
+        raise OptionError(
+            f"Expected engine among ['evidence', 'variational']; got {self.engine!r}."
+        )
 
     def _labelled(self, graph: nx.DiGraph[Any], moment: Selection) -> nx.DiGraph[Any]:
         probabilities = self.posterior_.edge_probabilities(moment)
@@ -193,6 +225,15 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
+
+
+def _summary(dataset: Dataset) -> pd.DataFrame:
+    """Return range, quantiles, mean and sd of each column (index: its name)."""
+    values = dataset.values
+    quantiles = np.quantile(values, [0, 0.05, 0.5, 0.95, 1], axis=0)
+    table = np.vstack([quantiles, values.mean(axis=0), values.std(axis=0)]).T
+    columns = ["min", "q05", "median", "q95", "max", "mean", "sd"]
+    return pd.DataFrame(table, index=pd.Index(dataset.names, name="variable"), columns=columns)
 
 
 def _seed(random_state: Seed) -> int:

@@ -21,6 +21,7 @@ __all__ = [
     "FittedModel",
     "Forgetful",
     "Mechanism",
+    "Options",
     "Progress",
     "silent",
 ]
@@ -132,8 +133,19 @@ class Fit:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Options(Protocol):
+    """Everything an engine lets its user choose."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain JSON values."""
+
+
 class Engine(Protocol):
     """An inference engine."""
+
+    @property
+    def options(self) -> Options:
+        """How the engine works."""
 
     def fit(
         self,

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import quad
 from scipy.stats import kstest
@@ -24,7 +25,7 @@ def make_model(n=300, budget_bytes=2**20, ranks=False, noise="flexible"):
     a, b = rng.uniform(-2, 2, (2, n))
     skewed = rng.gamma(2.0, size=n)  # a shape that needs the tilt
     y = 100 + 10 * (np.sin(a) + np.exp(0.5 * b) * (skewed - 2) / np.sqrt(2))
-    dataset = md.Dataset.from_table(np.column_stack([a, b, y]))
+    dataset = md.Dataset.from_table(pd.DataFrame({"a": a, "b": b, "y": y}))
     columns = canonical_columns(dataset)
     z = dataset.standardised[:, columns]
     rows = np.arange(0, n, n // 40)
@@ -32,8 +33,6 @@ def make_model(n=300, budget_bytes=2**20, ranks=False, noise="flexible"):
     mean = FeatureMap(z, kernel, rows, MEAN_DETAIL, ranks)
     scale = FeatureMap(z, kernel, rows, SCALE_DETAIL, ranks)
     model = EvidenceModel(dataset, columns, LocalScorer(z, mean, scale, noise), budget_bytes)
-    model.names = NAMES
-    model._position = {NAMES[c]: k for k, c in enumerate(columns)}
     return model, dataset.values
 
 
@@ -66,6 +65,16 @@ def test_functions_read_their_parents_only(model_and_values):
     other = values.copy()
     other[:, [0, 2]] += 1.0
     np.testing.assert_array_equal(function.moments(other)[1], sd)
+
+
+def test_a_scale_stays_as_it_is_beyond_the_data(model_and_values):
+    model, values = model_and_values
+    function = model.draw_functions(np.random.default_rng(0), GRAPH)["y"]
+    edge = np.array([[0.0, values[:, 1].max(), 0.0], [0.0, values[:, 1].min(), 0.0]])
+    beyond = edge * [1, 50, 1]
+    # Ranks move by half a row at the edge.
+    np.testing.assert_allclose(function.moments(beyond)[1], function.moments(edge)[1], rtol=0.02)
+    assert len(np.unique(function.moments(edge)[1].round(3))) == 2
 
 
 def test_a_draw_does_not_depend_on_what_is_asked_for_first():

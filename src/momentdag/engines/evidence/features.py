@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg.lapack import dpotrf, dtrtrs
 from scipy.special import ndtri
 
-__all__ = ["Basis", "FeatureMap", "Kernel", "members", "normal_scores"]
+__all__ = ["Basis", "FeatureMap", "Kernel", "Projection", "members", "normal_scores"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -95,6 +95,59 @@ def members(mask: int) -> list[int]:
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """The basis functions of one parent set at any rows: K(x, inducing) W - offset, and 1/√n.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    columns : int array, shape (k,)
+        The parents among the columns of a row.
+    ranks : float array, shape (n, k), or None
+        Sorted training columns, if inputs are normal scores.
+    inducing : float array, shape (M, k)
+    weights : float array, shape (M, r - 1)
+    offset : float array, shape (r - 1,)
+    constant : float
+        The intercept's basis function, the same in every row.
+    bounds : (float array, float array) or None, shapes (k,)
+        Least and largest inputs; values beyond count as these.
+    """
+
+    kernel: Kernel
+    columns: npt.NDArray[np.intp]
+    ranks: FloatArray | None
+    inducing: FloatArray
+    weights: FloatArray
+    offset: FloatArray
+    constant: float
+    bounds: tuple[FloatArray, FloatArray] | None = None
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Return the basis functions at standardised rows (m, d), shape (m, r)."""
+        intercept = np.full((len(values), 1), self.constant)
+        if not len(self.columns):
+            return intercept
+        return np.hstack([intercept, self._kernel(values) @ self.weights - self.offset])
+
+    def function(self, coefficients: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the function with these ``coefficients`` (r,) at standardised rows, (m,)."""
+        intercept = self.constant * coefficients[0] - float(self.offset @ coefficients[1:])
+        if not len(self.columns):
+            return np.full(len(values), intercept)
+        # One product with the kernel, not one for each basis function.
+        return np.asarray(self._kernel(values) @ (self.weights @ coefficients[1:]) + intercept)
+
+    def _kernel(self, values: FloatArray) -> FloatArray:
+        inputs = values[:, self.columns]
+        if self.ranks is not None:
+            inputs = normal_scores(inputs, self.ranks)
+        if self.bounds is not None:
+            inputs = np.clip(inputs, *self.bounds)
+        return self.kernel(inputs, self.inducing)
+
+
 class FeatureMap:
     """Bases of parent sets (bit masks), built on demand and kept within a memory budget."""
 
@@ -107,6 +160,7 @@ class FeatureMap:
         ranks: bool = False,
         budget_bytes: int = 300 * 2**20,
     ) -> None:
+        self.values = values
         self._sorted = np.sort(values, axis=0) if ranks else None
         self.inputs = self.transform(values)
         n = len(values)
@@ -117,6 +171,10 @@ class FeatureMap:
         self._bytes = 0
         self._kept: OrderedDict[int, Basis] = OrderedDict()
         self.constant = Basis(np.full((n, 1), 1 / np.sqrt(n)), np.array([_INTERCEPT_VARIANCE * n]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Bases can be built again: a stored fit need not carry them.
+        return {**self.__dict__, "_kept": OrderedDict(), "_bytes": 0}
 
     def transform(self, values: FloatArray) -> FloatArray:
         """Map new standardised rows (m, d) to the scale of the inputs."""
@@ -157,17 +215,34 @@ class FeatureMap:
 
     def project(self, mask: int, values: FloatArray) -> FloatArray:
         """Return the basis functions of ``mask`` at new standardised rows (m, d), (m, r)."""
-        constant = np.full((len(values), 1), self.constant.functions[0, 0])
+        return self.projection(mask)(values)
+
+    def projection(self, mask: int, bounded: bool = False) -> Projection:
+        """Return the basis functions of ``mask`` in a form that new rows can be put into.
+
+        If ``bounded`` they are constant beyond the range of each input.
+        """
+        constant = float(self.constant.functions[0, 0])
+        inside = np.array(members(mask), dtype=np.intp)
+        ranks = None if self._sorted is None else self._sorted[:, inside]
         if mask == 0:
-            return constant
-        inside = members(mask)
+            nothing = np.zeros((0, 0))
+            return Projection(self.kernel, inside, ranks, nothing, nothing, np.zeros(0), constant)
         training = self.inputs[:, inside]
         features, factor = self._nystroem(training)
         centre = features.mean(axis=0)
         _, rotation = _spectrum(features - centre, self._detail)
-        cross = self.kernel(self.transform(values)[:, inside], training[self.inducing_rows])
-        new, _ = dtrtrs(factor, cross.T, lower=1)
-        return np.hstack([constant, (new.T - centre) @ rotation])
+        weights, _ = dtrtrs(factor, rotation, lower=1, trans=1)
+        return Projection(
+            self.kernel,
+            inside,
+            ranks,
+            training[self.inducing_rows],
+            weights,
+            centre @ rotation,
+            constant,
+            (training.min(axis=0), training.max(axis=0)) if bounded else None,
+        )
 
     def _nystroem(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the raw features (n, M) and the factor (M, M) that made them from the kernel."""

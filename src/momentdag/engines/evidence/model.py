@@ -1,14 +1,16 @@
 """Fitted mechanisms of the evidence engine: densities, moments and drawn functions.
 
-Given a graph pair, the coefficients w of a mean and u of a log standard deviation have Gaussian
-posteriors in closed form, so functions can be drawn together with graphs:
-P(mean graph, variance graph, functions | data).
+Given a graph pair, the coefficients w of a mean and u of a log standard deviation have posteriors
+that are Gaussian to a good approximation and can be drawn from, so functions can be drawn together
+with graphs: P(mean graph, variance graph, functions | data).
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +18,19 @@ from scipy.linalg import solve_triangular
 
 from momentdag.data import Dataset
 from momentdag.engines.evidence.family import Parents
-from momentdag.engines.evidence.features import FeatureMap
+from momentdag.engines.evidence.features import Projection
 from momentdag.engines.evidence.noise import NoiseDensity
 from momentdag.engines.evidence.prior import column_mask
 from momentdag.engines.evidence.score import LocalFit, LocalScorer
+from momentdag.engines.storage import ColumnUnits
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior
 
-__all__ = ["DrawnFunction", "DrawnMechanism", "EvidenceModel", "LocalMechanism"]
+__all__ = ["DrawnMechanism", "EvidenceMechanism", "EvidenceModel", "LocalMechanism"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+_BUDGET_BYTES = 256 * 2**20
 
 
 class Prediction(NamedTuple):
@@ -37,25 +42,24 @@ class Prediction(NamedTuple):
     log_std_variance: FloatArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LocalMechanism:
     """One variable given its parents, in standardised units.
 
     Parameters
     ----------
     fit : LocalFit
-    parents : Parents
-    mean_features, variance_features : FeatureMap
-    coefficients : float array, shape (r,)
+    mean_basis, scale_basis : Projection
+        The basis functions of both parent sets.
+    coefficients : float array, shape (s,)
         Posterior mean of u; that of w is in ``fit.mean``.
-    variances : float array, shape (r,)
+    variances : float array, shape (s,)
         Posterior variances of u, which is diagonal.
     """
 
     fit: LocalFit
-    parents: Parents
-    mean_features: FeatureMap
-    variance_features: FeatureMap
+    mean_basis: Projection
+    scale_basis: Projection
     coefficients: FloatArray
     variances: FloatArray
 
@@ -64,10 +68,18 @@ class LocalMechanism:
         """The standardised noise density."""
         return self.fit.noise
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory this takes, roughly: what grows with rows and basis functions."""
+        fit, bases = self.fit, (self.mean_basis, self.scale_basis)
+        arrays = [fit.log_std, fit.residual, fit.second_moment, fit.mean.gram, fit.mean.factor]
+        arrays += [array for basis in bases for array in (basis.inducing, basis.weights)]
+        arrays += [basis.ranks for basis in bases if basis.ranks is not None]
+        return sum(array.nbytes for array in arrays)
+
     def predict(self, values: FloatArray) -> Prediction:
         """Return conditional moments at rows of standardised ``values`` (n, d)."""
-        Q = self.mean_features.project(self.parents.mean, values)
-        P = self.variance_features.project(self.parents.variance, values)
+        Q, P = self.mean_basis(values), self.scale_basis(values)
         half = solve_triangular(self.fit.mean.factor, Q.T, lower=True)
         return Prediction(
             Q @ self.fit.mean.coefficients,
@@ -76,6 +88,13 @@ class LocalMechanism:
             (P * P) @ self.variances,
         )
 
+    def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and sd at rows of standardised ``values`` (n, d), functions averaged."""
+        P = self.scale_basis(values)
+        # √E[v²] with the log standard deviation normal around its mean.
+        sd = np.exp(P @ self.coefficients + (P * P) @ self.variances)
+        return self.mean_basis.function(self.fit.mean.coefficients, values), sd
+
     def draw(self, rng: np.random.Generator) -> DrawnMechanism:
         """Draw the functions of this mechanism from their posterior."""
         factor = self.fit.mean.factor
@@ -83,49 +102,98 @@ class LocalMechanism:
             factor, rng.standard_normal(len(factor)), lower=True, trans="T"
         )
         u = self.coefficients + np.sqrt(self.variances) * rng.standard_normal(len(self.variances))
-        return DrawnMechanism(self, w, u)
+        return DrawnMechanism(self.mean_basis, self.scale_basis, w, u, self.noise)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DrawnMechanism:
-    """Functions of one variable drawn from their posterior."""
+    """Functions of one variable drawn from their posterior, in standardised units."""
 
-    local: LocalMechanism
+    mean_basis: Projection
+    scale_basis: Projection
     mean_coefficients: FloatArray
     scale_coefficients: FloatArray
+    noise: NoiseDensity
 
     def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and sd at rows of standardised ``values`` (n, d)."""
-        local = self.local
-        Q = local.mean_features.project(local.parents.mean, values)
-        P = local.variance_features.project(local.parents.variance, values)
-        return Q @ self.mean_coefficients, np.exp(P @ self.scale_coefficients)
+        log_std = self.scale_basis.function(self.scale_coefficients, values)
+        return self.mean_basis.function(self.mean_coefficients, values), np.exp(log_std)
+
+
+class Units(NamedTuple):
+    """From the data's columns and units to the engine's, and back."""
+
+    columns: npt.NDArray[np.intp]
+    location: FloatArray
+    scale: FloatArray
+
+    def standardise(self, values: FloatArray) -> FloatArray:
+        """Return rows (n, d) in the engine's order of columns and in standard units."""
+        return np.asarray((values[:, self.columns] - self.location) / self.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceMechanism:
+    """One variable's mechanism in the data's units, an `engines.protocol.Mechanism`.
+
+    Parameters
+    ----------
+    standardised : LocalMechanism or DrawnMechanism
+        With averaged or with drawn functions.
+    units : Units
+    variable : int
+        Its place in the engine's order of columns.
+    """
+
+    standardised: LocalMechanism | DrawnMechanism
+    units: Units
+    variable: int
+
+    def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and sd at rows of ``values`` (n, d), in the data's units and columns."""
+        mean, sd = self.standardised.moments(self.units.standardise(values))
+        scale = self.units.scale[self.variable]
+        return self.units.location[self.variable] + scale * mean, scale * sd
+
+    def draw_noise(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Draw standardised noise, (size,)."""
+        return self.standardised.noise.draw(rng, (size,))
+
+    def noise_cdf(self, noise: FloatArray) -> FloatArray:
+        """Return P(E <= e) for each standardised residual e, the same shape."""
+        return self.standardised.noise.distribution(noise)
 
 
 class EvidenceModel:
-    """Mechanisms of every variable under any graph pair, in original units."""
+    """Mechanisms of every variable under any graph pair, in original units.
+
+    Those that were asked for are kept, the most recent first to stay, within ``budget_bytes``.
+    """
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Dataset | ColumnUnits,
         columns: npt.NDArray[np.intp],
         scorer: LocalScorer,
+        budget_bytes: int = _BUDGET_BYTES,
     ) -> None:
         self.names = dataset.names
-        self._columns = columns
-        self._location = dataset.location[columns]
-        self._scale = dataset.scale[columns]
+        self._units = Units(columns, dataset.location[columns], dataset.scale[columns])
         self._scorer = scorer
         self._position = {dataset.names[c]: k for k, c in enumerate(columns)}
-        self._mechanisms: dict[tuple[int, Parents], LocalMechanism] = {}
+        self._budget = budget_bytes
+        self._bytes = 0
+        self._mechanisms: OrderedDict[tuple[int, Parents], LocalMechanism] = OrderedDict()
 
-    def _standardise(self, values: FloatArray) -> FloatArray:
-        return (values[:, self._columns] - self._location) / self._scale
+    def __getstate__(self) -> dict[str, Any]:
+        # Mechanisms can be fitted again: a stored model need not carry them.
+        return {**self.__dict__, "_mechanisms": OrderedDict(), "_bytes": 0}
 
     def _parents(self, graph: MomentGraph, variable: int) -> Parents:
-        own = self._columns[variable]
-        mean = graph.mean_graph[self._columns, own]
-        variance = graph.variance_graph[self._columns, own]
+        columns = self._units.columns
+        mean = graph.mean_graph[columns, columns[variable]]
+        variance = graph.variance_graph[columns, columns[variable]]
         return Parents(column_mask(mean), column_mask(variance))
 
     def mechanism(self, graph: MomentGraph, name: str) -> LocalMechanism:
@@ -133,19 +201,29 @@ class EvidenceModel:
         variable = self._position[name]
         parents = self._parents(graph, variable)
         key = (variable, parents)
-        if key not in self._mechanisms:
-            scorer = self._scorer
-            fit = scorer.fit(variable, parents)
-            u, variances = scorer.scale_posterior(fit, parents)
-            self._mechanisms[key] = LocalMechanism(
-                fit, parents, scorer.mean_features, scorer.variance_features, u, variances
-            )
-        return self._mechanisms[key]
+        if key in self._mechanisms:
+            self._mechanisms.move_to_end(key)
+            return self._mechanisms[key]
+        scorer = self._scorer
+        fit = scorer.fit(variable, parents)
+        mechanism = LocalMechanism(
+            fit,
+            scorer.mean_features.projection(parents.mean),
+            # Beyond the data a scale stays as it is at their edge: what a log standard deviation
+            # would do out there, an exponential would make enormous.
+            scorer.variance_features.projection(parents.variance, bounded=True),
+            *scorer.scale_posterior(fit, parents),
+        )
+        self._mechanisms[key] = mechanism
+        self._bytes += mechanism.n_bytes
+        while self._bytes > self._budget and len(self._mechanisms) > 1:
+            self._bytes -= self._mechanisms.popitem(last=False)[1].n_bytes
+        return mechanism
 
     def log_density(self, values: FloatArray, posterior: Posterior) -> FloatArray:
         """Return the log density of each row of ``values`` (n, d) under the mixture, (n,)."""
-        z = self._standardise(values)
-        units = -float(np.log(self._scale).sum())
+        z = self._units.standardise(values)
+        units = -float(np.log(self._units.scale).sum())
         local: dict[tuple[int, Parents], FloatArray] = {}
         total: FloatArray = np.full(len(z), -np.inf)
         for graph, weight in posterior.distinct_pairs():
@@ -153,51 +231,65 @@ class EvidenceModel:
             for name, k in self._position.items():
                 key = (k, self._parents(graph, k))
                 if key not in local:
-                    local[key] = self._local_log_density(z, k, self.mechanism(graph, name))
+                    local[key] = _local_log_density(z[:, k], self.mechanism(graph, name), z)
                 log_density += local[key]
             total = np.logaddexp(total, log_density)
         return total
-
-    def _local_log_density(
-        self, z: FloatArray, variable: int, mechanism: LocalMechanism
-    ) -> FloatArray:
-        at = mechanism.predict(z)
-        # The uncertain mean widens the noise; the log standard deviation enters at its mean.
-        log_std = 0.5 * np.log(np.exp(2 * at.log_std) + at.mean_variance)
-        e = (z[:, variable] - at.mean) * np.exp(-log_std)
-        return np.asarray(mechanism.noise.log_density(e) - log_std)
 
     def moments(
         self, values: FloatArray, graph: MomentGraph, variable: str
     ) -> tuple[FloatArray, FloatArray]:
         """Return the conditional mean and sd of ``variable`` for each row, ((n,), (n,))."""
-        k = self._position[variable]
-        at = self.mechanism(graph, variable).predict(self._standardise(values))
-        # E[v²] with the log standard deviation normal around its mean.
-        sd = np.exp(at.log_std + at.log_std_variance)
-        return self._location[k] + self._scale[k] * at.mean, self._scale[k] * sd
+        return self.mean_functions(graph)[variable].moments(values)
+
+    def mean_functions(self, graph: MomentGraph) -> Mapping[str, EvidenceMechanism]:
+        """Return every variable's mechanism at its posterior mean given a graph pair."""
+        return _Functions(self, graph, None)
 
     def draw_functions(
         self, rng: np.random.Generator, graph: MomentGraph
-    ) -> dict[str, DrawnFunction]:
-        """Draw the functions of every variable from their posterior given a graph pair."""
-        return {
-            name: DrawnFunction(self, name, self.mechanism(graph, name).draw(rng))
-            for name in self.names
-        }
+    ) -> Mapping[str, EvidenceMechanism]:
+        """Draw every variable's mechanism from its posterior given a graph pair.
+
+        A mechanism is drawn when it is asked for, each from a stream of its own: asking for some
+        variables costs nothing for the others, and gives what asking for all would.
+        """
+        return _Functions(self, graph, rng)
 
 
-@dataclass(frozen=True)
-class DrawnFunction:
-    """The mean and scale functions of one variable, drawn from their posterior."""
+def _local_log_density(y: FloatArray, mechanism: LocalMechanism, z: FloatArray) -> FloatArray:
+    at = mechanism.predict(z)
+    # The uncertain mean widens the noise; the log standard deviation enters at its mean.
+    log_std = 0.5 * np.log(np.exp(2 * at.log_std) + at.mean_variance)
+    e = (y - at.mean) * np.exp(-log_std)
+    return np.asarray(mechanism.noise.log_density(e) - log_std)
 
-    model: EvidenceModel
-    name: str
-    drawn: DrawnMechanism
 
-    def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and sd at rows of ``values`` (n, d), in the data's units and columns."""
-        k = self.model._position[self.name]
-        mean, sd = self.drawn.moments(self.model._standardise(values))
-        scale = self.model._scale[k]
-        return self.model._location[k] + scale * mean, scale * sd
+class _Functions(Mapping[str, EvidenceMechanism]):
+    """The mechanisms of all variables, made on first use; drawn if there is an ``rng``."""
+
+    def __init__(
+        self, model: EvidenceModel, graph: MomentGraph, rng: np.random.Generator | None
+    ) -> None:
+        self._model = model
+        self._graph = graph
+        # Taken now: what comes of this draw must not depend on when it is looked at.
+        self._seed = None if rng is None else int(rng.integers(2**63))
+        self._made: dict[str, EvidenceMechanism] = {}
+
+    def __getitem__(self, name: str) -> EvidenceMechanism:
+        if name not in self._made:
+            model = self._model
+            variable = model._position[name]
+            local = model.mechanism(self._graph, name)
+            mechanism: LocalMechanism | DrawnMechanism = local
+            if self._seed is not None:
+                mechanism = local.draw(np.random.default_rng([self._seed, variable]))
+            self._made[name] = EvidenceMechanism(mechanism, model._units, variable)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._model.names)
+
+    def __len__(self) -> int:
+        return len(self._model.names)

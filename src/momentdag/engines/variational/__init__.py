@@ -1,0 +1,1 @@
+"""The variational engine: the published method, one idea a module."""

@@ -1,0 +1,268 @@
+"""The distribution over graph pairs: Gumbel-softmax edges under one SoftSort order.
+
+A pair is drawn as A = E ∘ (Pᵀ U P): edges E, one Bernoulli variable for each ordered pair of
+variables and each graph; a permutation P shared by both graphs; U strictly upper triangular. Edge
+logits live in the space of variables: ``logits[i, j]`` is about i -> j whatever the order.
+
+The sign of the order scores ψ is fixed here and nowhere else: **small scores come first**.
+Variables are sorted by ψ + Gumbel noise in ascending order, so P(i before j) = sigmoid(ψ_j - ψ_i),
+and the constraint ψ_i + c <= ψ_j of the paper says that i precedes j.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.typing import ArrayLike
+
+__all__ = [
+    "Graphs",
+    "Limits",
+    "Noise",
+    "Parameters",
+    "Temperatures",
+    "draw_noise",
+    "log_probability_of_edges",
+    "log_probability_of_order",
+    "order_of",
+    "pair_from_noise",
+    "precedence",
+    "soft_permutation",
+]
+
+Scalar: TypeAlias = "Array | float"
+
+
+class Parameters(NamedTuple):
+    """Φ: logits (d, d) of the mean and the variance edges, and order scores ψ (d,)."""
+
+    mean_logits: Array
+    variance_logits: Array
+    scores: Array
+
+
+class Temperatures(NamedTuple):
+    """Smoothness of the relaxed edges (τ^M = τ^V) and of the relaxed order."""
+
+    edges: Scalar
+    order: Scalar
+
+
+class Limits(NamedTuple):
+    """What hard knowledge leaves open, float arrays of zeros and ones, each (d, d).
+
+    ``allowed_*`` has a zero diagonal; ``precedes`` is transitively closed; ``required_either``
+    marks edges of which at least one graph must have one.
+    """
+
+    allowed_mean: Array
+    allowed_variance: Array
+    required_mean: Array
+    required_variance: Array
+    required_either: Array
+    precedes: Array
+
+    @classmethod
+    def none(cls, n_variables: int) -> Limits:
+        """Return limits that exclude self-edges only."""
+        nothing = jnp.zeros((n_variables, n_variables), jnp.float32)
+        allowed = 1.0 - jnp.eye(n_variables, dtype=jnp.float32)
+        return cls(allowed, allowed, nothing, nothing, nothing, nothing)
+
+
+class Noise(NamedTuple):
+    """What one draw of a graph pair is made from: logistic (d, d) twice, Gumbel (1 or d, d)."""
+
+    mean: ArrayLike
+    variance: ArrayLike
+    order: ArrayLike
+
+
+class Graphs(NamedTuple):
+    """One drawn pair: zeros and ones whose gradient is that of the relaxed values.
+
+    Parameters
+    ----------
+    mean, variance : array, shape (d, d)
+        The graphs.
+    precedence : array, shape (d, d)
+        1 where row stands before column in the drawn order.
+    order : int array, shape (d,)
+        The variables, causes first.
+    mean_edges, variance_edges : array, shape (d, d)
+        The Bernoulli draws from which limits and order made the graphs.
+    """
+
+    mean: Array
+    variance: Array
+    precedence: Array
+    order: Array
+    mean_edges: Array
+    variance_edges: Array
+
+
+def draw_noise(
+    rng: np.random.Generator,
+    n_variables: int,
+    shape: tuple[int, ...] = (),
+    *,
+    ordered: bool = False,
+) -> Noise:
+    """Draw the noise of graph pairs; ``shape`` leads every array.
+
+    The difference of the two Gumbel variables of a binary Gumbel-softmax is logistic. Orders under
+    hard knowledge (``ordered``) need a row of noise for each place.
+    """
+    edges = (*shape, n_variables, n_variables)
+    rows = n_variables if ordered else 1
+    return Noise(
+        rng.logistic(size=edges).astype(np.float32),
+        rng.logistic(size=edges).astype(np.float32),
+        rng.gumbel(size=(*shape, rows, n_variables)).astype(np.float32),
+    )
+
+
+def order_of(scores: Array, noise: ArrayLike, precedes: Array | None = None) -> tuple[Array, Array]:
+    """Draw an order, causes first: indices (d,), and the perturbed scores (d,) it sorts.
+
+    Without ``precedes`` (d, d) it is the ascending sort of scores plus one row of Gumbel noise.
+    With it the places are filled from the last one backwards, each by the largest perturbed score
+    among the variables all of whose successors are placed: a linear extension. Every place has a
+    row of noise of its own, as a variable that becomes available late must not bring along noise
+    that was compared with nothing.
+    """
+    perturbed = scores + jnp.asarray(noise)
+    if precedes is None:
+        return jnp.argsort(perturbed[0]), perturbed[0]
+
+    def fill(waiting: Array, own: Array) -> tuple[Array, tuple[Array, Array]]:
+        blocked = (precedes @ waiting > 0) | (waiting == 0)
+        chosen = jnp.argmax(jnp.where(blocked, -jnp.inf, own))
+        return waiting.at[chosen].set(0.0), (chosen, own[chosen])
+
+    _, (backwards, values) = jax.lax.scan(fill, jnp.ones_like(scores), perturbed)
+    # Made descending, so that the relaxed sort has the drawn order.
+    return backwards[::-1], jnp.zeros_like(scores).at[backwards].set(jax.lax.cummin(values))
+
+
+def soft_permutation(perturbed: Array, order: Array, temperature: Scalar) -> Array:
+    """Return SoftSort (appendix C.2): row k is a softmax over variables around place k, (d, d)."""
+    distance = jnp.abs(perturbed[order][:, None] - perturbed[None, :])
+    return jax.nn.softmax(-distance / temperature, axis=1)
+
+
+def precedence(
+    perturbed: Array, order: Array, temperature: Scalar, *, straight: bool = True
+) -> Array:
+    """Return Pᵀ U P (d, d): 1 where row stands before column, with the gradient of SoftSort."""
+    d = len(perturbed)
+    permutation = soft_permutation(perturbed, order, temperature)
+    if straight:
+        hard = jax.nn.one_hot(order, d, dtype=permutation.dtype)
+        permutation = _straight_through(hard, permutation)
+    upper = jnp.triu(jnp.ones((d, d), permutation.dtype), 1)
+    return permutation.T @ upper @ permutation
+
+
+def _straight_through(hard: Array, soft: Array) -> Array:
+    return jax.lax.stop_gradient(hard - soft) + soft
+
+
+def pair_from_noise(
+    parameters: Parameters,
+    noise: Noise,
+    temperatures: Temperatures,
+    limits: Limits,
+    *,
+    ordered: bool = False,
+    straight: bool = True,
+) -> Graphs:
+    """Turn noise into a graph pair.
+
+    Parameters
+    ----------
+    parameters : Parameters
+    noise : Noise
+    temperatures : Temperatures
+    limits : Limits
+    ordered : bool
+        Whether ``limits.precedes`` holds anything; false saves the constrained sort.
+    straight : bool
+        Hard draws with soft gradients; false returns the relaxed values, for tests of gradients.
+    """
+    precedes = limits.precedes if ordered else None
+    order, perturbed = order_of(parameters.scores, noise.order, precedes)
+    before = precedence(perturbed, order, temperatures.order, straight=straight)
+    mean_edges = _edges(parameters.mean_logits, noise.mean, temperatures.edges, straight)
+    variance_edges = _edges(
+        parameters.variance_logits, noise.variance, temperatures.edges, straight
+    )
+    mean = limits.allowed_mean * _at_least(limits.required_mean, mean_edges)
+    variance = limits.allowed_variance * _at_least(limits.required_variance, variance_edges)
+    # Where an edge must be in some graph and is in none, the likelier graph takes it.
+    missing = limits.required_either * (1.0 - mean) * (1.0 - variance)
+    to_mean = parameters.mean_logits + noise.mean >= parameters.variance_logits + noise.variance
+    return Graphs(
+        before * (mean + missing * to_mean),
+        before * (variance + missing * ~to_mean),
+        before,
+        order,
+        mean_edges,
+        variance_edges,
+    )
+
+
+def _edges(logits: Array, noise: ArrayLike, temperature: Scalar, straight: bool) -> Array:
+    """Return binary Gumbel-softmax draws (d, d), hard forwards and soft backwards."""
+    soft = jax.nn.sigmoid((logits + noise) / temperature)
+    return _straight_through((soft > 0.5).astype(soft.dtype), soft) if straight else soft
+
+
+def _at_least(required: Array, drawn: Array) -> Array:
+    return required + (1.0 - required) * drawn
+
+
+def log_probability_of_order(scores: Array, order: Array, precedes: Array | None = None) -> Array:
+    """Return log q(order): a Plackett-Luce law that fills the places from the last backwards.
+
+    q(order) = ∏_k exp ψ_{order k} / Σ_{l available for place k} exp ψ_l. Without ``precedes`` the
+    variables of places 1, ..., k are available for place k; with it, those of them that no other
+    of them must follow.
+    """
+    if precedes is None:
+        placed = scores[order]
+        return jnp.sum(placed - jax.lax.cumlogsumexp(placed))
+
+    def step(waiting: Array, chosen: Array) -> tuple[Array, Array]:
+        blocked = (precedes @ waiting > 0) | (waiting == 0)
+        available = jnp.where(blocked, -jnp.inf, scores)
+        return waiting.at[chosen].set(0.0), scores[chosen] - jax.nn.logsumexp(available)
+
+    _, terms = jax.lax.scan(step, jnp.ones_like(scores), order[::-1])
+    return jnp.sum(terms)
+
+
+def log_probability_of_edges(
+    parameters: Parameters, graphs: Graphs, limits: Limits
+) -> tuple[Array, Array]:
+    """Return log q of the drawn mean and variance edges that can matter, by effect, each (d,).
+
+    Edges against the drawn order, excluded or required ones change nothing and are left out.
+    """
+    found = []
+    for logits, edges, allowed, required in (
+        (parameters.mean_logits, graphs.mean_edges, limits.allowed_mean, limits.required_mean),
+        (
+            parameters.variance_logits,
+            graphs.variance_edges,
+            limits.allowed_variance,
+            limits.required_variance,
+        ),
+    ):
+        log_q = jax.nn.log_sigmoid(jnp.where(edges > 0.5, logits, -logits))
+        found.append(jnp.sum(graphs.precedence * allowed * (1.0 - required) * log_q, axis=0))
+    return found[0], found[1]

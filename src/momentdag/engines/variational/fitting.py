@@ -1,0 +1,267 @@
+"""The loop around algorithm 1: warm-up, chunks of steps, plateaus, and the choice of a restart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+
+from momentdag.engines.protocol import Checkpoint, Progress
+from momentdag.engines.variational.distribution import Noise, Temperatures, draw_noise
+from momentdag.engines.variational.options import VariationalOptions
+from momentdag.engines.variational.problem import (
+    Penalties,
+    Problem,
+    Program,
+    Rates,
+    Settings,
+    Weights,
+)
+from momentdag.engines.variational.training import (
+    State,
+    draw_steps,
+    initial_states,
+    objective_of,
+    run_chunk,
+)
+
+__all__ = ["Trained", "program_of", "settings_of", "train"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+_STAGE = "training"
+_CHUNK_STEPS = 500
+_CUT = 0.3
+_PATIENCE = 2  # chunks without improvement that make a plateau
+_WATCHED_PAIRS = 16  # graph pairs behind each report of the objective
+_FINAL_PAIRS = 200  # graph pairs behind the comparison of restarts
+_WATCHED_ROWS = 2000
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training found.
+
+    Parameters
+    ----------
+    weights : Weights
+        Of the best restart.
+    objectives : float array, shape (n_restarts,)
+        Final objective of each restart, nats per row.
+    n_steps : int
+        Steps made, warm-up included.
+    converged : bool
+        False if the steps ran out first.
+    interrupted : bool
+        True if Ctrl-C ended it.
+    trace : tuple of float
+        Best objective among the restarts after each chunk.
+    """
+
+    weights: Weights
+    objectives: FloatArray
+    n_steps: int
+    converged: bool
+    interrupted: bool
+    trace: tuple[float, ...]
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the restarts' objectives, nats per row."""
+        return float(self.objectives.std())
+
+
+def program_of(
+    options: VariationalOptions, problem: Problem, *, ordered: bool, projected: bool
+) -> Program:
+    """Return what the compiled program depends on."""
+    n_samples = problem.values.shape[0]
+    whole = options.batch_size is None or options.batch_size >= n_samples
+    steps: tuple[int, ...] = (options.mean_steps, options.variance_steps)
+    if options.updates == "joint":
+        steps = (sum(steps),)
+    return Program(
+        updates=options.updates,
+        optimizer=options.optimizer,
+        gradient=options.gradient,
+        batch_size=None if whole else options.batch_size,
+        n_graphs=options.n_graphs,
+        n_rounds=max(1, _CHUNK_STEPS // sum(steps)),
+        steps=steps,
+        ordered=ordered,
+        projected=projected,
+    )
+
+
+def settings_of(options: VariationalOptions, *, factor: float, warming_up: bool) -> Settings:
+    """Return the numbers of the compiled program; ``factor`` multiplies learning rates."""
+    graph_rate = 0.0 if warming_up else options.graph_rate * factor
+    return Settings(
+        Rates(options.learning_rate * factor, graph_rate, graph_rate),
+        Temperatures(options.edge_temperature, options.order_temperature),
+        Penalties(
+            options.kl_weight,
+            options.kl_weight if options.order_prior == "uniform" else 0.0,
+            options.mean_l2,
+            options.variance_l2,
+        ),
+    )
+
+
+class _Watch:
+    """Evaluates the objective on the same graph noise and rows every time."""
+
+    def __init__(
+        self, rng: np.random.Generator, program: Program, problem: Problem, settings: Settings
+    ) -> None:
+        n_samples, d = problem.values.shape
+        if n_samples > _WATCHED_ROWS:
+            rows = np.sort(rng.choice(n_samples, _WATCHED_ROWS, replace=False))
+            problem = problem._replace(values=problem.values[rows])
+        # The divergence is spread over all rows, not only over those that are watched.
+        share = problem.values.shape[0] / n_samples
+        penalties = settings.penalties
+        self._settings = settings._replace(
+            penalties=penalties._replace(
+                edges=penalties.edges * share, order=penalties.order * share
+            )
+        )
+        # Whatever moves the weights, this is the same computation: one program serves all.
+        self._program = replace(
+            program,
+            updates="joint",
+            optimizer="adam",
+            gradient="score",
+            batch_size=None,
+            n_graphs=1,
+            n_rounds=1,
+            steps=(1,),
+            projected=False,
+        )
+        self._problem = problem
+        self._noise = draw_noise(rng, d, (_WATCHED_PAIRS,), ordered=program.ordered)
+        self._final_noise = draw_noise(rng, d, (_FINAL_PAIRS,), ordered=program.ordered)
+
+    def _look(self, weights: Weights, noise: Noise) -> FloatArray:
+        values = objective_of(self._program, self._problem, self._settings, noise, weights)
+        return np.asarray(values, dtype=np.float64)
+
+    def now(self, weights: Weights) -> FloatArray:
+        """Return the objective of each restart, (r,)."""
+        return self._look(weights, self._noise)
+
+    def finally_(self, weights: Weights) -> FloatArray:
+        """Return the same from more graph pairs."""
+        return self._look(weights, self._final_noise)
+
+
+class _Course(NamedTuple):
+    """How far training has come."""
+
+    n_chunks: int = 0
+    n_cuts: int = 0
+    waited: int = 0
+    best: float | None = None
+    converged: bool = False
+    trace: tuple[float, ...] = ()
+
+    def after(self, now: float, options: VariationalOptions, *, warming_up: bool) -> _Course:
+        """Return the course after a chunk that ended at objective ``now``."""
+        course = self._replace(n_chunks=self.n_chunks + 1, trace=(*self.trace, now))
+        if warming_up:
+            return course
+        improved = self.best is None or now > self.best + options.tolerance
+        waited = 0 if improved else self.waited + 1
+        best = now if self.best is None else max(now, self.best)
+        if waited < _PATIENCE:
+            return course._replace(waited=waited, best=best)
+        if self.n_cuts == options.n_cuts:
+            return course._replace(best=best, converged=True)
+        return course._replace(waited=0, best=best, n_cuts=self.n_cuts + 1)
+
+
+def train(
+    rng: np.random.Generator,
+    problem: Problem,
+    options: VariationalOptions,
+    progress: Progress,
+    checkpoint: Checkpoint | None = None,
+    *,
+    ordered: bool = False,
+    projected: bool = False,
+) -> Trained:
+    """Run algorithm 1 from several starts and return the best.
+
+    Rates are cut when the best objective has not grown by ``tolerance`` for two chunks; after
+    ``n_cuts`` cuts that ends training. With a checkpoint, training that was killed goes on from
+    its last chunk, to the same bits.
+    """
+    start_rng, watch_rng, step_rng = rng.spawn(3)
+    program = program_of(options, problem, ordered=ordered, projected=projected)
+    states = initial_states(start_rng, program, problem, options.n_restarts, options.n_hidden)
+    watch = _Watch(watch_rng, program, problem, settings_of(options, factor=1.0, warming_up=False))
+    chunk_steps = program.n_rounds * sum(program.steps)
+    states, course = _resume(checkpoint, states)
+    step_rng.spawn(course.n_chunks)  # each chunk has a generator of its own: skip those made
+    interrupted = False
+    progress("training", 0, options.max_steps)
+    try:
+        while (n_steps := course.n_chunks * chunk_steps) < options.max_steps:
+            if course.converged:
+                break
+            warming_up = n_steps < options.warm_up_steps
+            settings = settings_of(options, factor=_CUT**course.n_cuts, warming_up=warming_up)
+            draws = draw_steps(step_rng.spawn(1)[0], program, problem, options.n_restarts)
+            states = _finite(states, run_chunk(program, problem, settings, draws, states))
+            now = float(watch.now(states.weights).max())
+            course = course.after(now, options, warming_up=warming_up)
+            _keep(checkpoint, states, course)
+            total = max(options.max_steps, n_steps + chunk_steps)
+            progress(f"training, objective {now:.3f}", n_steps + chunk_steps, total)
+    except KeyboardInterrupt:
+        if not options.return_partial:
+            raise
+        interrupted = True
+    objectives = watch.finally_(states.weights)
+    chosen = int(np.argmax(objectives))
+    weights = jax.tree.map(lambda part: part[chosen], states.weights)
+    n_steps = course.n_chunks * chunk_steps
+    return Trained(weights, objectives, n_steps, course.converged, interrupted, course.trace)
+
+
+def _keep(checkpoint: Checkpoint | None, states: State, course: _Course) -> None:
+    if checkpoint is not None:
+        arrays = {f"leaf_{k}": np.asarray(leaf) for k, leaf in enumerate(jax.tree.leaves(states))}
+        checkpoint.save(_STAGE, course._asdict(), arrays)
+
+
+def _resume(checkpoint: Checkpoint | None, states: State) -> tuple[State, _Course]:
+    """Return where a former run of the same fit stood, else the given start."""
+    kept = None if checkpoint is None else checkpoint.load(_STAGE)
+    if kept is None:
+        return states, _Course()
+    content, arrays = kept
+    leaves = [jnp.asarray(arrays[f"leaf_{k}"]) for k in range(len(arrays))]
+    course = _Course(**{**content, "trace": tuple(content["trace"])})
+    return jax.tree.unflatten(jax.tree.structure(states), leaves), course
+
+
+def _finite(before: State, after: State) -> State:
+    """Return the new states, with the old one of every restart in which a number was lost."""
+    lost: Any = False
+    for part in jax.tree.leaves(after.weights):
+        axes = tuple(range(1, part.ndim))
+        lost = lost | ~np.isfinite(np.asarray(part)).all(axis=axes)
+    if not np.any(lost):
+        return after
+
+    def choose(old: Any, new: Any) -> Any:
+        shape = (-1, *[1] * (np.ndim(new) - 1))
+        return np.where(np.reshape(lost, shape), np.asarray(old), np.asarray(new))
+
+    kept: State = jax.tree.map(choose, before, after)
+    return kept

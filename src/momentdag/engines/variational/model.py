@@ -1,0 +1,153 @@
+"""Fitted mechanisms of the variational engine: the networks under any graph pair, in NumPy.
+
+The networks are point estimates: given a graph pair there is one function for each variable, and
+what a posterior over functions would add is not there. Noise is standard normal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr
+
+from momentdag.data import Dataset
+from momentdag.engines.storage import ColumnUnits
+from momentdag.engines.variational.likelihood import LOG_SCALE_RANGE, SLOPE, Networks
+from momentdag.graph import BoolArray, MomentGraph
+from momentdag.posterior import Posterior
+
+__all__ = ["NetworkMechanism", "VariationalModel"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+_HALF_LOG_TAU = 0.5 * float(np.log(2.0 * np.pi))
+
+
+class VariationalModel:
+    """Mechanisms of every variable under any graph pair, in original units.
+
+    Parameters
+    ----------
+    dataset : Dataset or ColumnUnits
+        Gives names and units.
+    mean_networks, variance_networks : Networks
+        In the order of the data's columns, for standardised values.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset | ColumnUnits,
+        mean_networks: Networks,
+        variance_networks: Networks,
+    ) -> None:
+        self.names = dataset.names
+        self._location = dataset.location
+        self._scale = dataset.scale
+        self._mean_networks = _as_numpy(mean_networks)
+        self._variance_networks = _as_numpy(variance_networks)
+
+    def _standardise(self, values: FloatArray) -> FloatArray:
+        return (np.asarray(values, dtype=np.float64) - self._location) / self._scale
+
+    def standardised_moments(
+        self, z: FloatArray, variable: int, mean_parents: BoolArray, variance_parents: BoolArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return mean and log sd of one variable at standardised rows (n, d), each (n,)."""
+        mean = _output(self._mean_networks, variable, mean_parents, z)
+        raw = _output(self._variance_networks, variable, variance_parents, z)
+        return mean, LOG_SCALE_RANGE * np.tanh(raw / LOG_SCALE_RANGE)
+
+    def log_density(self, values: FloatArray, posterior: Posterior) -> FloatArray:
+        """Return the log density of each row of ``values`` (n, d) under the mixture, (n,)."""
+        z = self._standardise(values)
+        units = -float(np.log(self._scale).sum())
+        local: dict[tuple[int, bytes, bytes], FloatArray] = {}
+        total: FloatArray = np.full(len(z), -np.inf)
+        for graph, weight in posterior.distinct_pairs():
+            log_density = np.full(len(z), units + np.log(weight))
+            for j in range(len(self.names)):
+                mean_parents = graph.mean_graph[:, j]
+                variance_parents = graph.variance_graph[:, j]
+                key = (j, mean_parents.tobytes(), variance_parents.tobytes())
+                if key not in local:
+                    mean, log_sd = self.standardised_moments(z, j, mean_parents, variance_parents)
+                    noise = (z[:, j] - mean) * np.exp(-log_sd)
+                    local[key] = -0.5 * noise**2 - log_sd - _HALF_LOG_TAU
+                log_density += local[key]
+            total = np.logaddexp(total, log_density)
+        return total
+
+    def moments(
+        self, values: FloatArray, graph: MomentGraph, variable: str
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the conditional mean and sd of ``variable`` for each row, ((n,), (n,))."""
+        return self.mean_functions(graph)[variable].moments(values)
+
+    def mean_functions(self, graph: MomentGraph) -> dict[str, NetworkMechanism]:
+        """Return every variable's mechanism given a graph pair."""
+        return {
+            name: NetworkMechanism(self, j, graph.mean_graph[:, j], graph.variance_graph[:, j])
+            for j, name in enumerate(self.names)
+        }
+
+    def draw_functions(
+        self, rng: np.random.Generator, graph: MomentGraph
+    ) -> dict[str, NetworkMechanism]:
+        """Return the same as `mean_functions`: networks are point estimates, nothing is drawn."""
+        return self.mean_functions(graph)
+
+    def to_original(
+        self, variable: int, mean: FloatArray, log_sd: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Convert a standardised mean and log sd to the data's units."""
+        scale = self._scale[variable]
+        return self._location[variable] + scale * mean, scale * np.exp(log_sd)
+
+
+@dataclass(frozen=True)
+class NetworkMechanism:
+    """One variable given its parents.
+
+    Parameters
+    ----------
+    model : VariationalModel
+    variable : int
+    mean_parents, variance_parents : bool array, shape (d,)
+    """
+
+    model: VariationalModel
+    variable: int
+    mean_parents: BoolArray
+    variance_parents: BoolArray
+
+    def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the conditional mean and sd at rows of ``values`` (n, d), ((n,), (n,))."""
+        mean, log_sd = self.model.standardised_moments(
+            self.model._standardise(values), self.variable, self.mean_parents, self.variance_parents
+        )
+        return self.model.to_original(self.variable, mean, log_sd)
+
+    def draw_noise(self, rng: np.random.Generator, size: int) -> FloatArray:
+        """Draw standard normal noise, (size,)."""
+        return rng.standard_normal(size)
+
+    def noise_cdf(self, noise: FloatArray) -> FloatArray:
+        """Return P(E <= e) of the standard normal for each e, the same shape."""
+        return np.asarray(ndtr(noise))
+
+
+def _as_numpy(networks: Networks) -> tuple[FloatArray, ...]:
+    return tuple(np.asarray(part, dtype=np.float64) for part in networks)
+
+
+def _output(
+    networks: tuple[FloatArray, ...], variable: int, parents: BoolArray, z: FloatArray
+) -> FloatArray:
+    """Return one network at rows z (n, d), of which only the parents' columns are read, (n,)."""
+    first, hidden, last, output = networks
+    inner = z[:, parents] @ first[parents, variable] + hidden[variable]
+    active = np.maximum(inner, SLOPE * inner)
+    return np.asarray(active @ last[variable] + output[variable])

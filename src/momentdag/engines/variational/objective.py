@@ -1,0 +1,166 @@
+"""The objective: evidence lower bound with a Bernoulli KL, and l2 terms (section 4.2).
+
+Everything is per row: nats of the whole sample divided by n. For one drawn pair,
+
+    (1/n) log p(D | A^M, A^V) - (λ/n) [KL(edges) + KL(order)] - λ_M ‖θ^M‖² - λ_V ‖θ^V‖².
+
+The edges' KL is Σ KL(Bernoulli(sigmoid φ_ij) ‖ Bernoulli(p_ij)) over the pairs i before j of the
+drawn order: its expectation is the exact divergence of q(edges | order) from the prior. With λ = 1,
+a uniform prior on orders and no l2 terms the mean over draws is a lower bound on the log evidence
+over n.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+from momentdag.engines.variational.distribution import (
+    Graphs,
+    Limits,
+    Noise,
+    Parameters,
+    log_probability_of_edges,
+    log_probability_of_order,
+    pair_from_noise,
+)
+from momentdag.engines.variational.likelihood import Networks, evaluate, log_scale_of
+from momentdag.engines.variational.problem import Problem, Program, Settings, Weights
+
+__all__ = ["Loss", "bernoulli_kl", "edge_kl", "log_likelihood", "loss", "squared_error"]
+
+_HALF_LOG_TAU = 0.9189385332046727  # log(2π) / 2
+
+
+def log_likelihood(
+    mean_networks: Networks, variance_networks: Networks, graphs: Graphs, values: Array
+) -> Array:
+    """Return log p(x_ij | parents) for each row and variable, shape (n, d)."""
+    mean = evaluate(mean_networks, graphs.mean, values)
+    log_scale = log_scale_of(variance_networks, graphs.variance, values)
+    noise = (values - mean) * jnp.exp(-log_scale)
+    return -(0.5 * noise**2 + log_scale + _HALF_LOG_TAU)
+
+
+def squared_error(mean_networks: Networks, graphs: Graphs, values: Array) -> Array:
+    """Return (x_ij - m_j)² / 2, shape (n, d): -log p with its gradient scaled by v²."""
+    return 0.5 * (values - evaluate(mean_networks, graphs.mean, values)) ** 2
+
+
+def bernoulli_kl(logits: Array, prior_logits: Array) -> Array:
+    """Return KL(Bernoulli(sigmoid logits) ‖ Bernoulli(sigmoid prior_logits)), elementwise."""
+    present = jax.nn.sigmoid(logits)
+    gain = jax.nn.log_sigmoid(logits) - jax.nn.log_sigmoid(prior_logits)
+    loss = jax.nn.log_sigmoid(-logits) - jax.nn.log_sigmoid(-prior_logits)
+    return present * gain + (1.0 - present) * loss
+
+
+def edge_kl(parameters: Parameters, prior: Parameters, limits: Limits, precedence: Array) -> Array:
+    """Return the divergence of the edges that ``precedence`` (d, d) admits, in nats."""
+    of_mean = bernoulli_kl(parameters.mean_logits, prior.mean_logits)
+    of_variance = bernoulli_kl(parameters.variance_logits, prior.variance_logits)
+    free_mean = limits.allowed_mean * (1.0 - limits.required_mean)
+    free_variance = limits.allowed_variance * (1.0 - limits.required_variance)
+    return jnp.sum(precedence * (free_mean * of_mean + free_variance * of_variance))
+
+
+def _squared_norm(networks: Networks) -> Array:
+    return sum((jnp.sum(part**2) for part in networks), jnp.zeros(()))
+
+
+class Loss(NamedTuple):
+    """What one step sees, averaged over its drawn pairs.
+
+    Parameters
+    ----------
+    moved : array, shape ()
+        Its gradient is what a phase follows; its value is the phase's own loss.
+    negative : array, shape ()
+        The negative objective.
+    """
+
+    moved: Array
+    negative: Array
+
+
+class _Cost(NamedTuple):
+    """One drawn pair: losses by effect (d,), divergence, log q of order () and edges (d,)."""
+
+    moved: Array
+    fit: Array
+    divergence: Array
+    log_order: Array
+    log_edges: Array
+
+
+def loss(
+    program: Program,
+    problem: Problem,
+    settings: Settings,
+    weights: Weights,
+    noise: Noise,
+    values: Array,
+    *,
+    by_error: bool,
+) -> Loss:
+    """Return the loss of some rows under the pairs that ``noise`` (k, ...) draws.
+
+    Parameters
+    ----------
+    program, problem, settings, weights
+    noise : Noise
+        Of k graph pairs.
+    values : array, shape (b, d)
+        The rows.
+    by_error : bool
+        Replace the likelihood by the squared error, as the published mean phase does.
+    """
+    penalties, parameters, limits = settings.penalties, weights.parameters, problem.limits
+    n_samples = problem.values.shape[0]
+
+    def of_pair(noise: Noise) -> _Cost:
+        graphs = pair_from_noise(
+            parameters, noise, settings.temperatures, limits, ordered=program.ordered
+        )
+        if program.gradient == "score":
+            graphs = jax.lax.stop_gradient(graphs)
+        networks = weights.mean.networks, weights.variance.networks
+        fit = -log_likelihood(*networks, graphs, values).mean(axis=0)
+        moved = squared_error(networks[0], graphs, values).mean(axis=0) if by_error else fit
+        precedes = limits.precedes if program.ordered else None
+        log_order = log_probability_of_order(parameters.scores, graphs.order, precedes)
+        divergence = penalties.edges * edge_kl(parameters, problem.prior, limits, graphs.precedence)
+        # Its own gradient vanishes in the mean; what does not is added below.
+        constant = jax.lax.lgamma(jnp.asarray(len(graphs.order) + 1.0, log_order.dtype))
+        divergence += penalties.order * (jax.lax.stop_gradient(log_order) + constant)
+        log_edges = sum(log_probability_of_edges(parameters, graphs, limits), jnp.zeros(()))
+        return _Cost(moved, fit, divergence / n_samples, log_order, log_edges)
+
+    cost = jax.vmap(of_pair)(noise)
+    moved = cost.moved.sum(axis=1) + cost.divergence
+    if program.gradient == "score":
+        # An edge bears on the loss of its effect only: the others' would be noise to it.
+        moved = moved + _score(moved, cost.log_order)
+        moved = moved + _score(cost.moved, cost.log_edges).sum(axis=1)
+    else:
+        moved = moved + _score(penalties.order / n_samples * cost.log_order, cost.log_order)
+    shrinkage = penalties.mean * _squared_norm(weights.mean.networks)
+    shrinkage += penalties.variance * _squared_norm(weights.variance.networks)
+    negative = cost.fit.sum(axis=1) + cost.divergence
+    return Loss(moved.mean() + shrinkage, negative.mean() + shrinkage)
+
+
+def _score(costs: Array, log_q: Array) -> Array:
+    """Return zeros (k, ...) with the gradient (cost - mean of the others' costs) ∇ log q.
+
+    The others' costs are a baseline that keeps the gradient of the expected cost unbiased; a
+    single pair has none.
+    """
+    k = costs.shape[0]
+    surplus = held = jax.lax.stop_gradient(costs)
+    if k > 1:
+        surplus = (held - held.mean(axis=0)) * (k / (k - 1))
+    return surplus * (log_q - jax.lax.stop_gradient(log_q))

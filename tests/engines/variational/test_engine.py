@@ -1,0 +1,131 @@
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+import momentdag as md
+from momentdag.data import Dataset
+from momentdag.engines.protocol import silent
+from momentdag.engines.variational.engine import VariationalEngine
+from momentdag.metrics import expected_shd
+from momentdag.simulate import preset
+
+NAMES = ["x1", "x2", "x3"]
+
+
+@pytest.fixture(scope="module")
+def data(pair_table):
+    return pd.DataFrame(pair_table, columns=NAMES)
+
+
+@pytest.fixture(scope="module")
+def fit(quick):
+    def fit(data, knowledge=None, n_draws=200, seed=0, progress=silent, **options):
+        engine = VariationalEngine(replace(quick, **options))
+        dataset = Dataset(data.to_numpy(), tuple(data.columns))
+        known = md.Knowledge() if knowledge is None else knowledge
+        return engine.fit(dataset, known, n_draws, 1, np.random.default_rng(seed), progress)
+
+    return fit
+
+
+@pytest.fixture
+def compilations():
+    """Count programs that XLA compiles while the test runs."""
+    seen = []
+
+    def listen(event, duration, **details):
+        if event.endswith("backend_compile_duration"):
+            seen.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    yield seen
+    jax.monitoring.unregister_event_duration_listener(listen)
+
+
+def test_a_second_fit_of_the_same_shape_compiles_nothing(fit, data, compilations):
+    jax.clear_caches()
+    fit(data)
+    assert compilations  # the listener hears
+    compilations.clear()
+    # Other values, seed, rates and number of draws: the same programs.
+    fit(data**2 + data, seed=1, n_draws=120, learning_rate=1e-3, kl_weight=2.0)
+    assert not compilations
+
+
+def test_details_report_the_restarts(fit, quick, data):
+    found = fit(data)
+    assert len(found.details["objectives"]) == quick.n_restarts
+    assert found.details["restart_spread"] == pytest.approx(np.std(found.details["objectives"]))
+    assert found.details["best_restart"] == int(np.argmax(found.details["objectives"]))
+    assert found.details["n_steps"] == quick.max_steps
+    assert found.posterior.log_posterior.shape == (200,)
+    # The best pair is the draw of largest joint probability.
+    top = found.posterior.draw(int(np.argmax(found.posterior.log_posterior)))
+    assert found.best == top
+
+
+def test_soft_orders_hold_in_three_of_four_draws_and_hard_ones_in_all(fit, data):
+    pairs = [("x3", "x2"), ("x2", "x1")]  # against the data
+    soft = md.Knowledge(order=pairs, strength="soft")
+    # Edges in every draw show the order: their prior is near one.
+    options = {"edge_probability": 0.999, "kl_weight": 1000.0, "order_margin": 1.5}
+    found = fit(data, soft, n_draws=500, **options).posterior
+    for first, second in pairs:
+        obeyed = found.edge_probability(first, second)
+        broken = found.edge_probability(second, first)
+        # sigmoid(1.5) = 0.82 and a standard error of 0.02.
+        assert obeyed / (obeyed + broken) >= 0.75
+        assert broken > 0  # soft
+    hard = fit(data, md.Knowledge(order=pairs)).posterior
+    for first, second in [*pairs, ("x3", "x1")]:
+        assert hard.edge_probability(second, first) == 0
+
+
+def test_an_interrupted_fit_is_flagged(fit, data):
+    def interrupt(stage, done, total):
+        if done >= 500:
+            raise KeyboardInterrupt
+
+    found = fit(data, n_draws=50, progress=interrupt, return_partial=True)
+    assert "interrupted" in found.status
+    assert found.posterior.n_draws == 50
+    assert found.posterior.provenance.status == found.status
+
+
+def test_jax_is_loaded_for_this_engine_only():
+    code = "import sys, momentdag.estimator; sys.exit('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_defaults_recover_sparse_graphs():
+    distances = []
+    for seed in (0, 1):
+        simulation = preset("sparse-5", np.random.default_rng(seed))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fitted = md.MomentDAG(engine="variational", random_state=0).fit(simulation.data)
+        distances += [
+            expected_shd(fitted.posterior_, simulation.graph, moment=moment)
+            for moment in ("mean", "variance")
+        ]
+    # Empty graphs are at distance five; twenty other sets had means below two.
+    assert np.mean(distances) < 3.3
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_rows_fit_by_mini_batches(fit):
+    data = preset("sparse-20", np.random.default_rng(0), 100_000).data
+    found = fit(data, n_restarts=1, n_graphs=8, warm_up_steps=500, max_steps=3000)
+    assert found.details["n_steps"] == 3000
+    trace = found.details["trace"]
+    # Twenty standardised columns cost 28 nats without a cause.
+    assert trace[-1] > -27.5
+    assert found.posterior.n_draws == 200

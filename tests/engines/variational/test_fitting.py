@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+
+from momentdag.engines.protocol import silent
+from momentdag.engines.variational.fitting import train
+
+
+class Memory:
+    """A checkpoint in memory."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def load(self, stage):
+        return self.kept.get(stage)
+
+    def save(self, stage, content, arrays):
+        self.kept[stage] = dict(content), {key: array.copy() for key, array in arrays.items()}
+
+
+@pytest.fixture(scope="module")
+def problem(make_problem, pair_table):
+    return make_problem(pair_table)
+
+
+def same(one, two):
+    leaves = zip(jax.tree.leaves(one.weights), jax.tree.leaves(two.weights), strict=True)
+    return all(np.array_equal(a, b) for a, b in leaves)
+
+
+def test_the_best_restart_is_kept_and_the_spread_reported(problem, quick):
+    trained = train(np.random.default_rng(0), problem, quick, silent)
+    assert trained.objectives.shape == (2,)
+    assert trained.spread == pytest.approx(abs(np.diff(trained.objectives)[0]) / 2)
+    assert (trained.n_steps, len(trained.trace), trained.converged) == (1000, 2, False)
+    assert same(trained, train(np.random.default_rng(0), problem, quick, silent))
+    assert not same(trained, train(np.random.default_rng(1), problem, quick, silent))
+
+
+def test_training_ends_when_nothing_improves(problem, quick):
+    options = replace(quick, max_steps=50_000, warm_up_steps=0, tolerance=10.0, n_cuts=1)
+    trained = train(np.random.default_rng(0), problem, options, silent)
+    # The first chunk counts as an improvement, then two idle chunks for the cut and two to end.
+    assert trained.converged
+    assert len(trained.trace) == 5
+
+
+def test_a_killed_fit_goes_on_to_the_same_bits(problem, quick):
+    options = replace(quick, max_steps=1500)
+    whole = train(np.random.default_rng(3), problem, options, silent)
+    memory = Memory()
+
+    def kill(stage, done, total):
+        if done == 1000:
+            raise SystemExit
+
+    with pytest.raises(SystemExit):
+        train(np.random.default_rng(3), problem, options, kill, memory)
+    resumed = train(np.random.default_rng(3), problem, options, silent, memory)
+    assert same(whole, resumed)
+    assert resumed.trace == whole.trace
+
+
+def interrupt_after(steps):
+    def progress(stage, done, total):
+        if done >= steps:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_an_interruption_raises_or_returns_what_there_is(problem, quick):
+    with pytest.raises(KeyboardInterrupt):
+        train(np.random.default_rng(0), problem, quick, interrupt_after(500))
+    partial = replace(quick, return_partial=True)
+    trained = train(np.random.default_rng(0), problem, partial, interrupt_after(500))
+    assert trained.interrupted
+    assert trained.n_steps == 500
+    assert np.isfinite(trained.objectives).all()
+
+
+def test_progress_tells_the_objective(problem, quick):
+    heard = []
+    train(np.random.default_rng(0), problem, quick, lambda *report: heard.append(report))
+    assert [done for _, done, _ in heard] == [0, 500, 1000]
+    assert all("objective" in stage for stage, _, _ in heard[1:])
+
+
+def test_a_restart_that_loses_its_numbers_is_put_back(problem, quick):
+    wild = replace(quick, learning_rate=1e30)
+    trained = train(np.random.default_rng(0), problem, wild, silent)
+    assert np.isfinite(trained.objectives).all()
+    assert all(np.isfinite(part).all() for part in jax.tree.leaves(trained.weights))

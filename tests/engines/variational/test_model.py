@@ -1,0 +1,111 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from momentdag.data import Dataset
+from momentdag.engines.variational.likelihood import (
+    Networks,
+    evaluate,
+    initial_networks,
+    log_scale_of,
+)
+from momentdag.engines.variational.model import VariationalModel
+from momentdag.graph import MomentGraph
+from momentdag.posterior import Posterior, Provenance
+
+NAMES = ("dose", "growth", "yield")
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(50, 3)) * [1.0, 20.0, 0.01] + [5.0, -3.0, 0.0]
+    return Dataset(values, NAMES)
+
+
+@pytest.fixture(scope="module")
+def networks():
+    rng = np.random.default_rng(1)
+    stacked = (initial_networks(rng, 1, 3, 4, spread) for spread in (0.5, 0.3))
+    return tuple(jax.tree.map(lambda part: part[0], own) for own in stacked)
+
+
+@pytest.fixture(scope="module")
+def model(dataset, networks):
+    return VariationalModel(dataset, *networks)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    mean_graph = np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
+    variance_graph = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 0]], dtype=bool)
+    return MomentGraph(NAMES, mean_graph, variance_graph)
+
+
+def test_moments_are_those_of_the_trained_networks_in_the_datas_units(
+    dataset, networks, model, graph
+):
+    z = jnp.asarray(dataset.standardised, jnp.float32)
+    mean = evaluate(networks[0], jnp.asarray(graph.mean_graph, jnp.float32), z)
+    log_sd = log_scale_of(networks[1], jnp.asarray(graph.variance_graph, jnp.float32), z)
+    for j, name in enumerate(NAMES):
+        found_mean, found_sd = model.moments(dataset.values, graph, name)
+        # Float32 against float64.
+        expected = dataset.location[j] + dataset.scale[j] * np.asarray(mean[:, j])
+        np.testing.assert_allclose(found_mean, expected, atol=1e-5 * dataset.scale[j])
+        expected = dataset.scale[j] * np.exp(np.asarray(log_sd[:, j]))
+        np.testing.assert_allclose(found_sd, expected, rtol=1e-5)
+
+
+def test_mechanisms_read_their_parents_alone(dataset, model, graph):
+    mechanisms = model.mean_functions(graph)
+    shuffled = dataset.values.copy()
+    shuffled[:, 2] = shuffled[::-1, 2]
+    for name in NAMES:
+        before = mechanisms[name].moments(dataset.values)
+        np.testing.assert_array_equal(before, mechanisms[name].moments(shuffled))
+    shuffled[:, 0] = shuffled[::-1, 0]
+    mean, sd = mechanisms["growth"].moments(shuffled)
+    before = mechanisms["growth"].moments(dataset.values)
+    assert not np.allclose(mean, before[0])
+    np.testing.assert_array_equal(sd, before[1])
+
+
+def test_noise_is_standard_normal_and_functions_are_points(model, graph):
+    drawn = model.draw_functions(np.random.default_rng(2), graph)["yield"]
+    noise = drawn.draw_noise(np.random.default_rng(3), 5000)
+    np.testing.assert_allclose(drawn.noise_cdf(noise), norm.cdf(noise), atol=1e-12)
+    # Five standard errors of mean and variance.
+    assert abs(noise.mean()) < 5 / np.sqrt(5000)
+    assert abs(noise.var() - 1) < 5 * np.sqrt(2 / 5000)
+    at = np.ones((2, 3))
+    mean_function = model.mean_functions(graph)["yield"]
+    np.testing.assert_array_equal(drawn.moments(at), mean_function.moments(at))
+
+
+def test_densities_mix_the_drawn_pairs(dataset, model, graph):
+    empty = np.zeros((3, 3), dtype=bool)
+    posterior = Posterior(
+        NAMES,
+        np.stack([graph.mean_graph] * 3 + [empty]),
+        np.stack([graph.variance_graph] * 3 + [empty]),
+        Provenance("by hand"),
+    )
+    densities = []
+    for pair in (graph, MomentGraph(NAMES, empty, empty)):
+        total = np.ones(len(dataset.values))
+        for j, name in enumerate(NAMES):
+            mean, sd = model.moments(dataset.values, pair, name)
+            total *= norm.pdf(dataset.values[:, j], mean, sd)
+        densities.append(total)
+    expected = np.log(0.75 * densities[0] + 0.25 * densities[1])
+    found = model.log_density(dataset.values, posterior)
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_networks_may_be_numpy_arrays(dataset, networks, graph):
+    plain = (Networks(*map(np.asarray, own)) for own in networks)
+    model = VariationalModel(dataset, *plain)
+    assert np.isfinite(model.moments(dataset.values, graph, "yield")).all()

@@ -1,0 +1,234 @@
+from itertools import permutations, product
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from momentdag.engines.variational.distribution import (
+    Graphs,
+    Limits,
+    Parameters,
+    Temperatures,
+    draw_noise,
+    log_probability_of_order,
+    pair_from_noise,
+)
+from momentdag.engines.variational.likelihood import Networks, initial_networks
+from momentdag.engines.variational.objective import bernoulli_kl, edge_kl, log_likelihood, loss
+from momentdag.engines.variational.problem import (
+    MeanPart,
+    Penalties,
+    Program,
+    Rates,
+    Settings,
+    VariancePart,
+    Weights,
+)
+from momentdag.engines.variational.training import objective_of
+
+WARM = Temperatures(1.0, 1.0)
+BOUND = Settings(Rates(0.0, 0.0, 0.0), WARM, Penalties(1.0, 1.0, 0.0, 0.0))
+
+
+def program(n_graphs=1, gradient="score"):
+    return Program("joint", "adam", gradient, None, n_graphs, 1, (1,), False, False)
+
+
+def some_weights(d, seed=0):
+    rng = np.random.default_rng(seed)
+    mean, variance = (
+        Networks(*(part[0] for part in initial_networks(rng, 1, d, 4, spread)))
+        for spread in (0.7, 0.4)
+    )
+    logits = [jnp.asarray(rng.normal(size=(d, d)), jnp.float32) for _ in range(2)]
+    scores = jnp.asarray(rng.normal(size=d), jnp.float32)
+    return Weights(MeanPart(mean, logits[0], scores), VariancePart(variance, logits[1]))
+
+
+def all_pairs(d):
+    """Return every order with every choice of edges that it admits: precedences and pairs."""
+    orders, before, means, variances = [], [], [], []
+    for order in permutations(range(d)):
+        slots = [(order[a], order[b]) for a in range(d) for b in range(a + 1, d)]
+        for bits in product((0.0, 1.0), repeat=2 * len(slots)):
+            graphs = np.zeros((3, d, d), dtype=np.float32)
+            for (i, j), on_mean, on_variance in zip(
+                slots, bits[: len(slots)], bits[len(slots) :], strict=True
+            ):
+                graphs[:, i, j] = 1.0, on_mean, on_variance
+            orders.append(order)
+            before.append(graphs[0])
+            means.append(graphs[1])
+            variances.append(graphs[2])
+    arrays = (np.array(orders), np.stack(before), np.stack(means), np.stack(variances))
+    return tuple(map(jnp.asarray, arrays))
+
+
+def log_edges(logits, before, graphs):
+    signed = jnp.where(graphs > 0.5, logits, -logits)
+    return jnp.sum(before * jax.nn.log_sigmoid(signed), axis=(1, 2))
+
+
+@jax.jit
+def enumerated(problem, weights):
+    """Return log q, log prior and log likelihood of everything there is, by definition."""
+    d = problem.values.shape[1]
+    orders, before, means, variances = all_pairs(d)
+    parameters, prior = weights.parameters, problem.prior
+    log_q = jax.vmap(lambda order: log_probability_of_order(parameters.scores, order))(orders)
+    log_q += log_edges(parameters.mean_logits, before, means)
+    log_q += log_edges(parameters.variance_logits, before, variances)
+    log_prior = -jax.lax.lgamma(d + 1.0) + log_edges(prior.mean_logits, before, means)
+    log_prior += log_edges(prior.variance_logits, before, variances)
+
+    def of_pair(mean, variance):
+        graphs = Graphs(mean, variance, mean, jnp.zeros(0, int), mean, variance)
+        networks = weights.mean.networks, weights.variance.networks
+        return log_likelihood(*networks, graphs, problem.values).sum()
+
+    return log_q, log_prior, jax.lax.map(lambda pair: of_pair(*pair), (means, variances))
+
+
+@jax.jit
+def exact_bound(problem, weights):
+    log_q, log_prior, log_p = enumerated(problem, weights)
+    return jnp.sum(jnp.exp(log_q) * (log_p + log_prior - log_q))
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def case(request, make_problem, pair_table):
+    d = request.param
+    return make_problem(pair_table[:20, :d]), some_weights(d)
+
+
+def test_the_divergence_is_that_of_enumeration(case):
+    problem, weights = case
+    d = problem.values.shape[1]
+    parameters, prior = weights.parameters, problem.prior
+    orders, before, means, variances = all_pairs(d)
+    order = tuple(range(d))[::-1]
+    own = (np.asarray(orders) == order).all(axis=1)
+    before, means, variances = (part[own] for part in (before, means, variances))
+    log_q, log_p = (
+        log_edges(which.mean_logits, before, means)
+        + log_edges(which.variance_logits, before, variances)
+        for which in (parameters, prior)
+    )
+    expected = float(jnp.sum(jnp.exp(log_q) * (log_q - log_p)))
+    found = float(edge_kl(parameters, prior, problem.limits, before[0]))
+    assert found == pytest.approx(expected, rel=1e-4)  # float32 sums of 64 terms
+    assert found > 0
+
+
+def test_the_divergence_vanishes_at_the_prior_and_pulls_towards_it():
+    prior = jnp.array([-2.0])
+    assert float(bernoulli_kl(prior, prior)[0]) == pytest.approx(0.0, abs=1e-7)
+    slope = jax.jit(jax.grad(lambda logits: bernoulli_kl(logits, prior).sum()))
+    assert float(slope(jnp.array([1.0]))[0]) > 0
+    assert float(slope(jnp.array([-4.0]))[0]) < 0
+
+
+def test_the_objective_is_the_bound_and_lies_below_the_evidence(case):
+    problem, weights = case
+    n, d = problem.values.shape
+    log_q, log_prior, log_p = enumerated(problem, weights)
+    assert float(jax.nn.logsumexp(log_q)) == pytest.approx(0.0, abs=1e-4)  # float32
+    assert float(jax.nn.logsumexp(log_prior)) == pytest.approx(0.0, abs=1e-4)
+    evidence = float(jax.nn.logsumexp(log_p + log_prior))
+    bound = float(exact_bound(problem, weights))
+    noise = draw_noise(np.random.default_rng(1), d, (4000,))
+    stacked = jax.tree.map(lambda part: part[None], weights)
+    found = n * float(objective_of(program(), problem, BOUND, noise, stacked)[0])
+    costs = np.asarray(log_p)
+    # Four standard errors of the mean of 4 000 draws, whose sd is at most that of the likelihood
+    # over all pairs and a few nats of divergence.
+    assert found == pytest.approx(bound, abs=4 * (costs.std() + 3) / np.sqrt(4000))
+    assert bound < evidence
+    assert found < evidence
+
+
+def test_the_bound_is_tight_where_the_family_holds_the_posterior(case):
+    problem, weights = case
+    n, d = problem.values.shape
+    # Networks that read no parent: every pair has the same likelihood, the prior is the posterior.
+    deaf = [
+        part.networks._replace(first=jnp.zeros_like(part.networks.first))
+        for part in (weights.mean, weights.variance)
+    ]
+    level = Weights(
+        MeanPart(deaf[0], problem.prior.mean_logits, jnp.zeros(d)),
+        VariancePart(deaf[1], problem.prior.variance_logits),
+    )
+    _, log_prior, log_p = enumerated(problem, level)
+    evidence = float(jax.nn.logsumexp(log_p + log_prior))
+    noise = draw_noise(np.random.default_rng(2), d, (50,))
+    stacked = jax.tree.map(lambda part: part[None], level)
+    found = n * float(objective_of(program(), problem, BOUND, noise, stacked)[0])
+    assert found == pytest.approx(evidence, rel=1e-5)  # float32; no Monte Carlo error is left
+
+
+def test_score_gradients_are_those_of_the_exact_bound(make_problem, pair_table):
+    # Few rows: the likelihood must not drown the divergences.
+    problem, weights = make_problem(pair_table[:6, :2]), some_weights(2, seed=3)
+    n_graphs, n_steps = 16, 2000
+
+    def slope(noise):
+        def of(mean_logits, variance_logits, scores):
+            moved = Weights(
+                weights.mean._replace(logits=mean_logits, scores=scores),
+                weights.variance._replace(logits=variance_logits),
+            )
+            values = problem.values
+            own = program(n_graphs)
+            return loss(own, problem, BOUND, moved, noise, values, by_error=False).moved
+
+        return jax.grad(of, argnums=(0, 1, 2))(*weights.parameters)
+
+    noise = draw_noise(np.random.default_rng(4), 2, (n_steps, n_graphs))
+    slopes = jax.jit(lambda noise: jax.lax.map(slope, noise))(noise)
+
+    def exact(mean_logits, variance_logits, scores):
+        moved = Weights(
+            weights.mean._replace(logits=mean_logits, scores=scores),
+            weights.variance._replace(logits=variance_logits),
+        )
+        return -exact_bound(problem, moved) / problem.values.shape[0]
+
+    expected = jax.jit(jax.grad(exact, argnums=(0, 1, 2)))(*weights.parameters)
+    for found, wanted in zip(slopes, expected, strict=True):
+        mean, error = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(n_steps)
+        # Ten entries within four standard errors each; the diagonal is exactly zero.
+        assert (np.abs(mean - wanted) <= 4.5 * error + 1e-6).all()
+        assert np.abs(wanted).max() > 20 * error.max()
+
+
+def test_relaxed_gradients_are_those_of_finite_differences(pair_table):
+    d = 3
+    with jax.enable_x64(True):
+        as_double = lambda tree: jax.tree.map(lambda part: jnp.asarray(part, jnp.float64), tree)  # noqa: E731
+        weights = as_double(some_weights(d, seed=5))
+        noise = as_double(draw_noise(np.random.default_rng(6), d))
+        limits, values = as_double(Limits.none(d)), jnp.asarray(pair_table[:30])
+        prior = Parameters(jnp.full((d, d), -1.0), jnp.full((d, d), -1.0), jnp.zeros(d))
+
+        @jax.jit
+        def relaxed(flat):
+            parameters = unravel(flat)
+            graphs = pair_from_noise(parameters, noise, WARM, limits, straight=False)
+            networks = weights.mean.networks, weights.variance.networks
+            fit = log_likelihood(*networks, graphs, values).sum()
+            return fit - edge_kl(parameters, prior, limits, graphs.precedence)
+
+        flat, unravel = jax.flatten_util.ravel_pytree(weights.parameters)
+        slope = np.asarray(jax.jit(jax.grad(relaxed))(flat))
+        step = 1e-5
+        numeric = np.array(
+            [
+                (relaxed(flat.at[k].add(step)) - relaxed(flat.at[k].add(-step))) / (2 * step)
+                for k in range(len(flat))
+            ]
+        )
+        # Central differences in double precision; kinks of the units are not within the step.
+        np.testing.assert_allclose(slope, numeric, rtol=1e-5, atol=1e-5)
+        assert np.count_nonzero(slope) >= 2 * d * (d - 1) + d

@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+from momentdag.data import Dataset
+from momentdag.engines.storage import State
+from momentdag.engines.variational.likelihood import Networks
+from momentdag.engines.variational.model import VariationalModel
+from momentdag.engines.variational.storage import from_state, state
+from momentdag.errors import StorageError
+from momentdag.graph import MomentGraph
+
+
+@pytest.fixture
+def model():
+    rng = np.random.default_rng(0)
+    dataset = Dataset(rng.normal(size=(30, 3)) * 4 + 2, ["a", "b", "c"])
+    shapes = ((3, 3, 5), (3, 5), (3, 5), (3,))
+    mean, variance = (
+        Networks(*(rng.normal(size=shape).astype(np.float32) for shape in shapes)) for _ in range(2)
+    )
+    return VariationalModel(dataset, mean, variance)
+
+
+def test_the_model_comes_back_to_the_bit(model):
+    found = from_state(state(model))
+    assert found.names == model.names
+    values = np.random.default_rng(1).normal(size=(20, 3))
+    graph = MomentGraph.from_edges("abc", mean=[("a", "c")], variance=[("b", "c"), ("a", "b")])
+    for name in "abc":
+        before, after = (m.moments(values, graph, name) for m in (model, found))
+        np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("name", ["mean_first", "variance_hidden", "mean_last", "mean_output"])
+def test_what_is_malformed_is_refused(model, name):
+    content, arrays = state(model)
+    for wrong in (arrays[name][:-1], np.full_like(arrays[name], np.nan), arrays[name] > 0):
+        with pytest.raises(StorageError):
+            from_state(State(content, {**arrays, name: wrong}))
+    with pytest.raises(StorageError, match="there is none"):
+        from_state(State(content, {key: arrays[key] for key in arrays if key != name}))
