@@ -1,0 +1,25 @@
+"""Answers: what interventions do to mean and spread, which levers steady a target, why it varies.
+
+Everything is worked out in worlds drawn from the posterior over graph pairs and functions, so
+every figure comes with an interval, in the units of the data.
+"""
+
+from momentdag.effects.contrasts import Contrast, contrast, direct_effect, total_effect
+from momentdag.effects.decomposition import VarianceDecomposition, decompose_variance
+from momentdag.effects.interventions import Intervention, intervene
+from momentdag.effects.ranking import LeverRanking, levers
+from momentdag.effects.worlds import MonteCarlo
+
+__all__ = [
+    "Contrast",
+    "Intervention",
+    "LeverRanking",
+    "MonteCarlo",
+    "VarianceDecomposition",
+    "contrast",
+    "decompose_variance",
+    "direct_effect",
+    "intervene",
+    "levers",
+    "total_effect",
+]

@@ -1,0 +1,123 @@
+"""Settings of interventions: parsed, checked, and compared with the range of the data."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from momentdag.effects.fitted import Fitted
+from momentdag.errors import ExtrapolationWarning, OptionError
+
+__all__ = ["Do", "Settings", "parse_do", "parse_targets", "warn_outside"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Do: TypeAlias = Mapping[str, "float | Sequence[float] | FloatArray"]
+"""Variables to set, each to one value or to a grid of values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Interventions on the same variables.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The variables that are set.
+    columns : tuple of int
+        Their columns in the data.
+    values : float array, shape (n_settings, n_set)
+        One row for each intervention; no columns if nothing is set.
+    """
+
+    names: tuple[str, ...]
+    columns: tuple[int, ...]
+    values: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @classmethod
+    def nothing(cls) -> Settings:
+        """Return the one setting that sets nothing: the world as it is."""
+        return cls((), (), np.zeros((1, 0)))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row for each setting, one column for each variable that is set."""
+        return pd.DataFrame(self.values.copy(), columns=pd.Index(self.names, dtype=object))
+
+
+def parse_do(fitted: Fitted, do: Do) -> Settings:
+    """Check what is to be set and cross the grids.
+
+    Raises
+    ------
+    OptionError
+        If a variable is unknown, a grid is empty or a value is not a finite number.
+
+    Warns
+    -----
+    ExtrapolationWarning
+        If a value lies outside the data's range.
+    """
+    if not isinstance(do, Mapping):
+        raise OptionError(f"Expected do as a mapping from names to values; got {do!r}.")
+    columns = tuple(fitted.column(name, "do") for name in do)
+    grids = [_grid(name, values) for name, values in do.items()]
+    for name, grid in zip(do, grids, strict=True):
+        warn_outside(fitted, name, float(grid.min()), float(grid.max()))
+    crossed = np.meshgrid(*grids, indexing="ij")
+    values = np.stack([grid.ravel() for grid in crossed], axis=1) if do else np.zeros((1, 0))
+    return Settings(tuple(do), columns, values)
+
+
+def parse_targets(
+    fitted: Fitted, targets: Sequence[str] | None, taken: Settings
+) -> tuple[str, ...]:
+    """Return the variables asked about; None stands for all that are not set.
+
+    Raises
+    ------
+    OptionError
+        If one is unknown, named twice or set from outside.
+    """
+    if targets is None:
+        return tuple(name for name in fitted.names if name not in taken.names)
+    if isinstance(targets, str):
+        raise OptionError(f"Expected targets as a list of names; got {targets!r}.")
+    for name in targets:
+        fitted.column(name, "targets")
+        if name in taken.names:
+            raise OptionError(f"Expected targets that are not set; {name!r} is. Ask about others.")
+    if len(set(targets)) < len(targets) or not targets:
+        raise OptionError(f"Expected at least one target, each once; got {list(targets)}.")
+    return tuple(targets)
+
+
+def warn_outside(fitted: Fitted, name: str, low: float, high: float) -> None:
+    """Warn if values from ``low`` to ``high`` leave the range of the data."""
+    least, most = fitted.summary.loc[name, ["min", "max"]]
+    if low < least or high > most:
+        reached = low if low < least else high
+        warnings.warn(
+            f"{name!r} was observed from {least:.6g} to {most:.6g}; {reached:.6g} lies outside, "
+            "where the answer rests on the prior of the functions and not on data.",
+            ExtrapolationWarning,
+            stacklevel=4,
+        )
+
+
+def _grid(name: str, values: float | Sequence[float] | FloatArray) -> FloatArray:
+    grid = np.asarray(values)
+    if grid.dtype.kind not in "iuf" or grid.ndim > 1 or not grid.size:
+        raise OptionError(
+            f"Expected do[{name!r}] to be a number or a list of them; got {values!r}."
+        )
+    if not np.isfinite(grid).all():
+        raise OptionError(f"Expected do[{name!r}] to be finite; got {values!r}.")
+    return np.atleast_1d(grid).astype(np.float64)

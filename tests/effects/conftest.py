@@ -1,0 +1,99 @@
+"""A fit whose mechanisms are known in closed form, so that every answer is too."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import ndtr
+
+import momentdag as md
+from momentdag.graph import MomentGraph
+from momentdag.posterior import Provenance
+
+
+@dataclass(frozen=True)
+class Known:
+    """Mean and sd as given functions of the row; normal noise."""
+
+    mean: object
+    sd: object
+
+    def moments(self, values):
+        n = len(values)
+        return tuple(np.broadcast_to(f(values.T), n).astype(float) for f in (self.mean, self.sd))
+
+    def draw_noise(self, rng, size):
+        return rng.standard_normal(size)
+
+    def noise_cdf(self, noise):
+        return ndtr(noise)
+
+
+class KnownModel:
+    """For each graph pair the functions that go with it; a draw shifts every mean at random."""
+
+    def __init__(self, names, functions, shift=0.0):
+        self.names = tuple(names)
+        self._functions = functions
+        self._shift = shift
+
+    def mean_functions(self, graph):
+        return {name: Known(*pair) for name, pair in self._functions[graph].items()}
+
+    def draw_functions(self, rng, graph):
+        drawn = {}
+        for name, (mean, sd) in self._functions[graph].items():
+            moved = self._shift * rng.standard_normal()
+            drawn[name] = Known(lambda row, f=mean, by=moved: f(row) + by, sd)
+        return drawn
+
+
+def known_fit(names, worlds, shift=0.0, summary=(-3.0, -2.0, 0.0, 2.0, 3.0, 0.0, 1.0)):
+    """Return an estimator with the posterior ``worlds``: a list of (graph, functions, count)."""
+    graphs = [graph for graph, _, count in worlds for _ in range(count)]
+    estimator = md.MomentDAG()
+    estimator.posterior_ = md.Posterior(
+        names,
+        [graph.mean_graph for graph in graphs],
+        [graph.variance_graph for graph in graphs],
+        Provenance("by hand"),
+    )
+    estimator.scm_ = KnownModel(names, {graph: f for graph, f, _ in worlds}, shift)
+    columns = ["min", "q05", "median", "q95", "max", "mean", "sd"]
+    estimator.summary_ = pd.DataFrame([summary] * len(names), index=names, columns=columns)
+    return estimator
+
+
+NAMES = ("x", "z", "y")
+STAR = MomentGraph.from_edges(NAMES, mean=[("x", "y")], variance=[("z", "y")])
+STAR_FUNCTIONS = {
+    "x": (lambda row: 0 * row[0], lambda row: 1 + 0 * row[0]),
+    "z": (lambda row: 0 * row[0], lambda row: 1 + 0 * row[0]),
+    "y": (lambda row: 1 + 2 * row[0], lambda row: np.exp(0.5 * row[1])),
+}
+
+
+@pytest.fixture
+def star():
+    """Return a fit that is sure of y = 1 + 2 x + exp(z / 2) e."""
+    return known_fit(NAMES, [(STAR, STAR_FUNCTIONS, 4)])
+
+
+@pytest.fixture(scope="session")
+def make_fit():
+    return known_fit
+
+
+@pytest.fixture(scope="session")
+def fitted():
+    """Return a real fit of y = sin(1.5 x) + 0.7 exp(0.6 z) e, 400 rows."""
+    rng = np.random.default_rng(5)
+    x, z = rng.uniform(-2, 2, (2, 400))
+    y = 10 * (np.sin(1.5 * x) + 0.7 * np.exp(0.6 * z) * rng.normal(size=400))
+    data = pd.DataFrame({"x": x, "z": z, "y": y})
+    options = {"n_starts": 1, "noise": "gaussian"}
+    knowledge = md.Knowledge(tiers=[["x", "z"], ["y"]])
+    return md.MomentDAG(
+        n_draws=200, random_state=0, knowledge=knowledge, engine_options=options
+    ).fit(data)

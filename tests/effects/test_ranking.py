@@ -1,0 +1,143 @@
+"""Levers: the right one first, at the right setting, with what must hold held."""
+
+import numpy as np
+import pytest
+
+from momentdag.effects import MonteCarlo, intervene, levers
+from momentdag.errors import ExtrapolationWarning, OptionError
+from momentdag.graph import MomentGraph
+
+FEW = MonteCarlo(n_draws=20)
+NAMES = ("m", "n", "s", "y")
+
+
+@pytest.fixture
+def plant(make_fit):
+    """Return a fit of y = 3 m + n² + exp(s) e, all causes standard normal."""
+    graph = MomentGraph.from_edges(NAMES, mean=[("m", "y"), ("n", "y")], variance=[("s", "y")])
+    root = (lambda row: 0 * row[0], lambda row: 1 + 0 * row[0])
+    functions = dict.fromkeys("mns", root)
+    functions["y"] = (lambda row: 3 * row[0] + row[1] ** 2, lambda row: np.exp(row[2]))
+    summary = (-3.0, -1.645, 0.0, 1.645, 3.0, 0.0, 4.0)
+    return make_fit(NAMES, [(graph, functions, 2)], summary=summary)
+
+
+def test_settings_are_the_best_that_hold_the_mean(plant):
+    ranking = levers(plant, "y", monte_carlo=FEW)
+    settings = dict(zip(ranking.to_frame()["levers"], ranking.settings, strict=True))
+    # Var(y) = 9 + 2 + e². Setting m to 0 leaves 2 + e², setting s to its least 11 + e^-3.29,
+    # setting n to ±1, where n² has its mean, 9 + e².
+    table = ranking.to_frame().set_index("levers")
+    total = 11 + np.exp(2)
+    # Quadrature of 512 points, 20 worlds.
+    assert table.loc["m", "variance_ratio"] == pytest.approx((2 + np.exp(2)) / total, rel=0.05)
+    assert table.loc["s", "variance_ratio"] == pytest.approx((11 + np.exp(-3.29)) / total, rel=0.05)
+    assert table.loc["n", "variance_ratio"] == pytest.approx((9 + np.exp(2)) / total, rel=0.05)
+    # A tenth of the sd of 4 may be given up: 3 m within ±0.4 and n² within 1 ± 0.4.
+    assert abs(settings["m"]["m"]) < 0.14
+    assert 0.6 < settings["n"]["n"] ** 2 < 1.4
+    assert settings["s"]["s"] == pytest.approx(-1.645)
+    assert ranking.tolerance == pytest.approx(0.4)
+    assert table.index.tolist() == ["m", "s", "n"]
+    assert ranking.recommended == settings["m"]
+    assert table["p_variance_only"].tolist() == [0.0, 1.0, 0.0]
+    assert table["p_direct"].tolist() == [0.0, 1.0, 0.0]
+    assert table["holds"].all()
+
+
+def test_a_setting_that_breaks_the_constraint_comes_last(plant):
+    # m may only be set where it moves the mean by far more than allowed.
+    ranking = levers(plant, "y", bounds={"m": (1.0, 2.0)}, monte_carlo=FEW)
+    table = ranking.to_frame()
+    assert table["levers"].tolist() == ["s", "n", "m"]
+    assert table["holds"].tolist() == [True, True, False]
+    assert table["p_held"].tolist()[-1] == 0.0
+    assert 1.0 <= ranking.settings[-1]["m"] <= 2.0
+
+
+def test_joint_levers_beat_single_ones(plant):
+    ranking = levers(plant, "y", max_levers=3, monte_carlo=FEW)
+    table = ranking.to_frame()
+    assert sorted(len(setting) for setting in ranking.settings) == [1, 1, 1, 2, 2, 2, 3]
+    assert len(ranking.recommended) == 3
+    # All three set: only e^-3.29 of own noise is left.
+    assert table["variance_ratio"][0] == pytest.approx(np.exp(-3.29) / (11 + np.exp(2)), rel=0.05)
+    for setting, ratio in zip(ranking.settings, table["variance_ratio"], strict=True):
+        singles = [
+            r
+            for s, r in zip(ranking.settings, table["variance_ratio"], strict=True)
+            if len(s) == 1 and set(s) < set(setting)
+        ]
+        assert all(ratio < single for single in singles)
+
+
+def test_joint_levers_may_offset_each_other(plant):
+    # Neither bound allows to hold the mean alone: m shifts it up, n lowers it by at most one.
+    bounds = {"m": (0.25, 0.3), "n": (-0.3, 0.3)}
+    ranking = levers(
+        plant, "y", bounds=bounds, candidates=["m", "n"], max_levers=2, monte_carlo=FEW
+    )
+    table = ranking.to_frame().set_index("levers")
+    assert not table.loc[["m", "n"], "holds"].any()
+    assert table.loc["m + n", "holds"] or table.loc["n + m", "holds"]
+
+
+@pytest.mark.parametrize(("goal", "sign"), [("raise_mean", 1), ("lower_mean", -1)])
+def test_the_reverse_moves_the_mean_and_holds_the_spread(plant, goal, sign):
+    ranking = levers(plant, "y", goal=goal, tolerance=0.4, monte_carlo=FEW)
+    table = ranking.to_frame()
+    assert table["levers"][0] == "m"
+    # m = ±1.645 moves the mean by 4.9 and leaves an sd ratio of √(9.4 / 18.4) = 0.71.
+    assert sign * table["mean_change"][0] == pytest.approx(4.94, rel=0.02)
+    strict = levers(plant, "y", goal=goal, tolerance=0.1, monte_carlo=FEW).to_frame()
+    assert not strict.set_index("levers").loc["m", "holds"]
+    assert strict["levers"][0] == "n" if goal == "raise_mean" else True
+
+
+def test_a_lever_that_steadies_a_real_fit(fitted):
+    ranking = levers(fitted, "y", monte_carlo=MonteCarlo(n_draws=50))
+    table = ranking.to_frame()
+    assert set(ranking.recommended) == {"z"}
+    assert ranking.recommended["z"] < -1.5
+    assert table["p_variance_only"][0] > 0.9
+    assert table["variance_ratio_low"][0] <= table["variance_ratio"][0]
+    now = intervene(fitted, {}, ["y"]).to_frame()["sd"][0]
+    then = intervene(fitted, ranking.recommended, ["y"]).to_frame()["sd"][0]
+    # Other worlds, the same posterior: Monte Carlo error of 50 draws.
+    assert (then / now) ** 2 == pytest.approx(table["variance_ratio"][0], rel=0.1)
+    assert "recommended" in repr(ranking)
+
+
+def test_nothing_is_recommended_where_nothing_helps(make_fit):
+    names = ("x", "y")
+    graph = MomentGraph.from_edges(names)
+    root = (lambda row: 0 * row[0], lambda row: 1 + 0 * row[0])
+    ranking = levers(make_fit(names, [(graph, {"x": root, "y": root}, 2)]), "y", monte_carlo=FEW)
+    assert ranking.recommended is None
+    assert len(ranking.to_frame()) == 0
+    assert "nothing recommended" in repr(ranking)
+
+
+def test_bounds_beyond_the_data_warn(plant):
+    with pytest.warns(ExtrapolationWarning, match="'s' was observed"):
+        levers(plant, "y", bounds={"s": (-5.0, 0.0)}, candidates=["s"], monte_carlo=FEW)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"target": "w"}, "'w'"),
+        ({"goal": "steadier"}, "goal"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"candidates": ["w"]}, "'w'"),
+        ({"candidates": ["y"]}, "other than the target"),
+        ({"bounds": {"s": (1.0, 0.0)}}, "low < high"),
+        ({"max_levers": 4}, "max_levers"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"n_settings": 3}, "n_settings"),
+        ({"level": 0.0}, "level"),
+    ],
+)
+def test_wrong_questions_are_refused(plant, arguments, message):
+    with pytest.raises(OptionError, match=message):
+        levers(plant, **{"target": "y", **arguments})
