@@ -1,0 +1,31 @@
+"""Exporters: the learned pair of graphs, and the fitted mechanisms, in the formats of others.
+
+Nothing here needs more than the core dependencies but `to_dowhy`, `to_pgmpy` and `to_arviz`, which
+import their packages when they are called.
+"""
+
+from momentdag.effects.export.draws import to_arviz
+from momentdag.effects.export.formulas import from_formulas, to_formulas
+from momentdag.effects.export.gcm import to_dowhy
+from momentdag.effects.export.graphs import (
+    from_graphml,
+    to_cytoscape,
+    to_graphml,
+    to_networkx,
+    to_pgmpy,
+)
+from momentdag.effects.export.text import to_dagitty, to_dot
+
+__all__ = [
+    "from_formulas",
+    "from_graphml",
+    "to_arviz",
+    "to_cytoscape",
+    "to_dagitty",
+    "to_dot",
+    "to_dowhy",
+    "to_formulas",
+    "to_graphml",
+    "to_networkx",
+    "to_pgmpy",
+]

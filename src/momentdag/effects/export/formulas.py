@@ -1,0 +1,114 @@
+"""Formulas for distributional regression: ``y ~ x1 + x2; sigma ~ x5``.
+
+One line for each variable, in causal order: the mean causes, then the causes of the scale. The
+two halves are what gamlss, mgcv (``gaulss``), brms (``bf``) and Bambi take for the mean and sigma.
+"""
+
+from __future__ import annotations
+
+import re
+
+from momentdag.effects.export.source import Source, read_source
+from momentdag.errors import GraphError
+from momentdag.graph import MomentGraph
+
+__all__ = ["from_formulas", "to_formulas"]
+
+# R's syntactic names, which are also Python identifiers but for the dots.
+_PLAIN = re.compile(r"(?:[A-Za-z]|\.(?![0-9]))[A-Za-z0-9._]*\Z")
+_RESERVED = re.compile(
+    r"(?:if|else|repeat|while|function|for|next|break|in|TRUE|FALSE|NULL|Inf|NaN|NA|s|sigma)\Z"
+)
+_TERM = re.compile(r"\s*(?:s\()?(?:`((?:[^`\\]|\\.)*)`|([^\s`+;()~]+))\)?\s*")
+
+
+def to_formulas(source: Source, *, smooth: bool = False) -> str:
+    """Return one line ``effect ~ mean causes; sigma ~ variance causes`` for each variable.
+
+    Parameters
+    ----------
+    source : MomentGraph, Posterior or MomentDAG
+    smooth : bool
+        Write ``s(x)`` for each cause: a free function, as in mgcv, gamlss2 and brms.
+
+    Raises
+    ------
+    OptionError
+        If the source cannot be exported.
+
+    Examples
+    --------
+    >>> graph = MomentGraph.from_edges(
+    ...     ["x1", "x 2", "y"], mean=[("x1", "y"), ("x 2", "y")], variance=[("x1", "y")]
+    ... )
+    >>> print(to_formulas(graph))
+    x1 ~ 1; sigma ~ 1
+    `x 2` ~ 1; sigma ~ 1
+    y ~ x1 + `x 2`; sigma ~ x1
+    """
+    graph = read_source(source).graph
+
+    def right(causes: tuple[str, ...]) -> str:
+        terms = [f"s({_quoted(cause)})" if smooth else _quoted(cause) for cause in causes]
+        return " + ".join(terms) or "1"
+
+    return "\n".join(
+        f"{_quoted(name)} ~ {right(graph.parents(name, 'mean'))}; "
+        f"sigma ~ {right(graph.parents(name, 'variance'))}"
+        for name in graph.order
+    )
+
+
+def from_formulas(text: str) -> MomentGraph:
+    r"""Read the pair back from `to_formulas`; variables stand in the order of the lines.
+
+    Raises
+    ------
+    GraphError
+        If a line is not of that form, names an unknown variable or closes a cycle.
+
+    Examples
+    --------
+    >>> from_formulas("z ~ 1; sigma ~ 1\ny ~ 1; sigma ~ z").edges("variance")
+    [('z', 'y')]
+    """
+    names: list[str] = []
+    edges: dict[str, list[tuple[str, str]]] = {"mean": [], "variance": []}
+    for line in filter(str.strip, text.splitlines()):
+        effect, rest = _read_term(line, 0, line)
+        names.append(effect)
+        for moment, found in edges.items():
+            rest = _expect("~" if moment == "mean" else "; sigma ~", line, rest)
+            while True:
+                cause, rest = _read_term(line, rest, line)
+                if cause != "1" or line[:rest].rstrip().endswith("`"):
+                    found.append((cause, effect))
+                if not line[rest:].startswith("+"):
+                    break
+                rest += 1
+        if line[rest:].strip():
+            raise GraphError(f"Expected nothing after the causes of sigma; got {line!r}.")
+    return MomentGraph.from_edges(names, **edges)
+
+
+def _quoted(name: str) -> str:
+    if _PLAIN.match(name) and not _RESERVED.match(name):
+        return name
+    return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
+
+
+def _read_term(text: str, start: int, line: str) -> tuple[str, int]:
+    found = _TERM.match(text, start)
+    if found is None:
+        raise GraphError(f"Expected lines like 'y ~ x1 + x2; sigma ~ x5'; got {line!r}.")
+    quoted, plain = found.groups()
+    name = plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+    return name, found.end()
+
+
+def _expect(mark: str, line: str, start: int) -> int:
+    pattern = r"\s*".join(re.escape(part) for part in mark.split())
+    found = re.compile(rf"\s*{pattern}").match(line, start)
+    if found is None:
+        raise GraphError(f"Expected {mark!r} in lines like 'y ~ x1; sigma ~ x5'; got {line!r}.")
+    return found.end()

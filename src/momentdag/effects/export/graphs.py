@@ -1,0 +1,123 @@
+"""Graphs for programs that hold graphs: networkx, GraphML, Cytoscape, pgmpy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from momentdag.effects.export.source import Source, optional_package, read_source
+from momentdag.graph import MomentGraph, Selection
+
+if TYPE_CHECKING:
+    from pgmpy.base import DAG
+
+__all__ = ["from_graphml", "to_cytoscape", "to_graphml", "to_networkx", "to_pgmpy"]
+
+
+def to_networkx(source: Source) -> nx.DiGraph[Any]:
+    """Return the union as a networkx graph whose edges say which moment they act on.
+
+    Edges carry ``mean`` and ``variance`` (bool), ``moment`` ("mean", "variance", "both") and,
+    from draws, ``mean_probability`` and ``variance_probability``.
+    `MomentGraph.from_networkx` reads it back.
+
+    Parameters
+    ----------
+    source : MomentGraph, Posterior or MomentDAG
+
+    Raises
+    ------
+    OptionError
+        If the source is something else.
+
+    Examples
+    --------
+    >>> graph = MomentGraph.from_edges("ab", mean=[("a", "b")])
+    >>> to_networkx(graph).edges["a", "b"]["moment"]
+    'mean'
+    """
+    labelled = read_source(source)
+    graph: nx.DiGraph[Any] = nx.DiGraph()
+    graph.add_nodes_from(labelled.graph.names)
+    for edge in labelled.edges():
+        graph.add_edge(
+            edge.cause,
+            edge.effect,
+            mean=edge.moment != "variance",
+            variance=edge.moment != "mean",
+            moment=edge.moment,
+        )
+        if edge.mean_probability is not None:
+            graph.edges[edge.cause, edge.effect].update(
+                mean_probability=edge.mean_probability,
+                variance_probability=edge.variance_probability,
+            )
+    return graph
+
+
+def to_graphml(source: Source) -> str:
+    """Return GraphML text with the edge attributes of `to_networkx`; `from_graphml` reads it.
+
+    Examples
+    --------
+    >>> text = to_graphml(MomentGraph.from_edges(["dose", "pain"], mean=[("dose", "pain")]))
+    >>> from_graphml(text).edges("mean")
+    [('dose', 'pain')]
+    """
+    return "\n".join(nx.generate_graphml(to_networkx(source)))
+
+
+def from_graphml(text: str) -> MomentGraph:
+    """Read the pair back from `to_graphml`, or from any GraphML with mean= and variance=.
+
+    Raises
+    ------
+    GraphError
+        If an edge does not say its moment or the union has a cycle.
+    """
+    return MomentGraph.from_networkx(nx.parse_graphml(text))
+
+
+def to_cytoscape(source: Source) -> dict[str, Any]:
+    """Return Cytoscape JSON (``elements`` with nodes and edges) as plain values.
+
+    Examples
+    --------
+    >>> graph = MomentGraph.from_edges("ab", variance=[("a", "b")])
+    >>> to_cytoscape(graph)["elements"]["edges"][0]["data"]["moment"]
+    'variance'
+    """
+    graph: Any = nx.cytoscape_data(to_networkx(source))
+    for node in graph["elements"]["nodes"]:
+        node["data"]["label"] = node["data"]["name"]
+    return dict(graph)
+
+
+def to_pgmpy(source: Source, moment: Selection = "either") -> DAG:
+    """Return a pgmpy ``DAG`` of the selected edges, which carry the attributes of `to_networkx`.
+
+    pgmpy has no model whose variance depends on causes: structure alone can be handed over.
+
+    Raises
+    ------
+    OptionError
+        If pgmpy is not installed or the source cannot be exported.
+    GraphError
+        If ``moment`` is none of the choices.
+
+    Examples
+    --------
+    >>> graph = MomentGraph.from_edges("abc", mean=[("a", "b")], variance=[("c", "b")])
+    >>> sorted(to_pgmpy(graph, "mean").edges)  # doctest: +SKIP
+    [('a', 'b')]
+    """
+    base = optional_package("pgmpy.base", "pgmpy")
+    union = to_networkx(source)
+    chosen = read_source(source).graph.edges(moment)
+    dag = base.DAG()
+    dag.add_nodes_from(union.nodes)
+    dag.add_edges_from(chosen)
+    for cause, effect in chosen:
+        dag.edges[cause, effect].update(union.edges[cause, effect])
+    return dag

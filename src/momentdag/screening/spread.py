@@ -1,0 +1,128 @@
+"""Does the size of a residual depend on other columns? Three tests and their combination.
+
+All regress the squared residual on functions of the other columns: linear ones (Breusch and Pagan
+1979, in the form of Koenker 1981), squares and products too (White 1980), or a random forest.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+from scipy.stats import rankdata, spearmanr
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.model_selection import KFold
+from statsmodels.stats.diagnostic import het_breuschpagan
+
+__all__ = [
+    "SpreadTests",
+    "combine",
+    "explains",
+    "forest_white",
+    "normal_scores",
+    "spread_tests",
+    "white_terms",
+]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+_ROWS_PER_TERM = 10
+_N_TREES = 60
+_MIN_LEAF = 5
+_FLOOR = 1e-3  # of the mean square; keeps the logarithm of a square finite
+
+
+class SpreadTests(NamedTuple):
+    """P-values of the tests of one variable."""
+
+    breusch_pagan: float
+    white: float
+    forest_white: float
+
+
+def normal_scores(X: FloatArray) -> FloatArray:
+    """Replace each column of ``X`` (n, p) by normal quantiles of its ranks.
+
+    One outlying row then has no more say than any other.
+    """
+    return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
+
+
+def white_terms(scores: FloatArray) -> FloatArray:
+    """Return columns, squares and products, as many kinds as the rows allow, (n, n_terms)."""
+    n, p = scores.shape
+    terms = [scores]
+    if 2 * p * _ROWS_PER_TERM <= n:
+        terms.append(scores**2)
+    if p * (p + 3) / 2 * _ROWS_PER_TERM <= n:
+        first, second = np.triu_indices(p, 1)
+        terms.append(scores[:, first] * scores[:, second])
+    return np.hstack(terms)
+
+
+def explains(terms: FloatArray, target: FloatArray) -> float:
+    """Return the p-value of n R² of ``target`` (n,) on ``terms`` (n, k), chi-squared under H0.
+
+    NaN if there are fewer than two rows for each term.
+    """
+    n, k = terms.shape
+    if n < 2 * (k + 1):
+        return float("nan")
+    # The test squares what it is given; the root of a shifted target has it as its square.
+    root = np.sqrt(target - target.min())
+    return float(het_breuschpagan(root, np.column_stack([np.ones(n), terms]))[1])
+
+
+def forest_white(rng: np.random.Generator, residual: FloatArray, X: FloatArray) -> float:
+    """Test whether a random forest foretells the size of a residual in rows it has not seen.
+
+    Forests are grown for the log squared residual on each half of the rows; on the other half the
+    rank correlation of what they foretell with the truth is tested, one-sided. Unlike the R² of a
+    forest on its own rows this has a known distribution under the null hypothesis. The halves
+    share all rows, so their p-values are combined by `combine`, which allows for that.
+    """
+    square = residual**2
+    target = np.log(square + _FLOOR * square.mean())
+    seeds = rng.integers(2**31 - 1, size=3)
+    found = []
+    halves = KFold(2, shuffle=True, random_state=int(seeds[2])).split(X)
+    for seed, (seen, unseen) in zip(seeds[:2], halves, strict=True):
+        forest = RandomForestRegressor(
+            _N_TREES, min_samples_leaf=_MIN_LEAF, max_features=1 / 3, random_state=int(seed)
+        ).fit(X[seen], target[seen])
+        foretold = forest.predict(X[unseen])
+        if np.ptp(foretold) == 0:  # too few rows to grow a tree
+            return 1.0
+        found.append(float(spearmanr(foretold, square[unseen], alternative="greater").pvalue))
+    return combine(found)
+
+
+def spread_tests(rng: np.random.Generator, residual: FloatArray, X: FloatArray) -> SpreadTests:
+    """Run the three tests on a residual (n,) and the columns ``X`` (n, p) it may depend on."""
+    scores = normal_scores(X)
+    square = residual**2
+    return SpreadTests(
+        explains(scores, square),
+        explains(white_terms(scores), square),
+        forest_white(rng, residual, scores),
+    )
+
+
+def combine(p_values: list[float] | SpreadTests) -> float:
+    """Combine p-values by the Cauchy method, which dependence between them hardly disturbs.
+
+    ``p = 1/2 - arctan(mean tan((1/2 - p_k) π)) / π`` (Liu and Xie 2020); NaN are left out.
+
+    Examples
+    --------
+    >>> round(combine([0.04, 0.04]), 3), round(combine([0.001, 0.6, 0.9]), 3)
+    (0.04, 0.003)
+    """
+    p = np.array([value for value in p_values if not np.isnan(value)])
+    if len(p) == 0:
+        return float("nan")
+    # Rounding makes ones and zeros, at which the tangent has no value.
+    p = np.clip(p, 1e-15, 1 - 1e-15)
+    return float(0.5 - np.arctan(np.mean(np.tan((0.5 - p) * np.pi))) / np.pi)

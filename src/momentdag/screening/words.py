@@ -1,0 +1,126 @@
+"""What a criticism found, in sentences that end in something to try."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momentdag.screening.checks import FITTED
+
+if TYPE_CHECKING:
+    from momentdag.screening.criticism import Criticism
+
+__all__ = ["describe", "findings"]
+
+_NOTICEABLE = 0.5  # excess kurtosis worth a word
+_LOPSIDED = 0.2  # and asymmetry of the quantiles
+
+
+def describe(criticism: Criticism) -> str:
+    """Return the head, one line for each finding, and the log score."""
+    held = criticism.residuals
+    found = findings(criticism)
+    head = (
+        f"Criticism of {held.graph!r} on {held.dataset.n_samples} rows "
+        f"({'those of the fit' if held.seen else 'new ones'}), chance of any false alarm "
+        f"{criticism.level:.0%}: "
+    )
+    head += "nothing speaks against the model." if not found else f"{len(found)} findings."
+    return "\n".join([head, *(f"- {text}" for text in found), _score(criticism)])
+
+
+def findings(criticism: Criticism) -> tuple[str, ...]:
+    """Return one sentence or more for everything found."""
+    level = criticism.level
+    found = [_non_gaussian(criticism, name) for name in criticism.non_gaussian]
+    table = criticism.variables
+    found += [
+        f"{name}: the fitted noise does not follow the residuals (p {_p(row['p_noise'])}). "
+        "Probabilities of edges into it are unreliable; try another noise family or a transform."
+        for name, row in table[table["p_noise"] < level].iterrows()
+    ]
+    dependence = criticism.dependence
+    found += [_dependent(row) for _, row in dependence[dependence["p_value"] < level].iterrows()]
+    pairs = criticism.noise_pairs
+    found += [
+        f"{row['first']} and {row['second']}: what the model leaves unexplained moves together "
+        f"(correlation {row['correlation']:.2f}, of sizes {row['size_correlation']:.2f}, p "
+        f"{_p(row['p_value'])}). A common cause may be unmeasured, or an edge missing or reversed."
+        for _, row in pairs[pairs["p_value"] < level].iterrows()
+    ]
+    return tuple(found)
+
+
+def _non_gaussian(criticism: Criticism, name: str) -> str:
+    row = criticism.variables.loc[name]
+    heavy, skewed = row["excess_kurtosis"] > _NOTICEABLE, abs(row["asymmetry"]) > _LOPSIDED
+    shape = [
+        *(["heavy tails"] if heavy else []),
+        *(["light tails"] if row["excess_kurtosis"] < -_NOTICEABLE else []),
+        *([f"skewed to the {'right' if row['asymmetry'] > 0 else 'left'}"] if skewed else []),
+    ]
+    text = (
+        f"{name}: residuals are not Gaussian ({', '.join(shape) or 'another shape'}; skewness "
+        f"{row['skewness']:.2f}, excess kurtosis {row['excess_kurtosis']:.2f}, p "
+        f"{_p(row['p_gaussian'])}). The theorem that tells mean causes from variance causes "
+        "assumes Gaussian noise and does not speak for this variable."
+    )
+    column = criticism.residuals.dataset.values[:, criticism.residuals.graph.index(name)]
+    transform = "its logarithm" if column.min() > 0 else "a transform (such as Yeo-Johnson)"
+    follows = row["p_noise"] >= criticism.level and criticism.noise != "gaussian"
+    if follows:
+        text += f" The {criticism.noise} noise of this fit follows the shape, so the posterior"
+        text += " allows for it."
+    engine = "" if criticism.engine == "evidence" else 'engine="evidence", '
+    families = [*(["student"] if heavy else []), "flexible"]
+    remedies = [
+        f'{engine}engine_options={{"noise": "{family}"}}'
+        for family in families
+        if family != criticism.noise
+    ]
+    remedies.append(transform)
+    verb = "Compare with" if follows else "Try"
+    return f"{text} {verb} {' or '.join(remedies)}."
+
+
+def _dependent(row: Any) -> str:
+    if row["other"] == FITTED:
+        return (
+            f"{row['variable']}: the size of its residual changes with its fitted mean (p "
+            f"{_p(row['p_value'])}). Its variance function misses something; a transform such as "
+            "the logarithm often removes this."
+        )
+    what = "residual" if row["moment"] == "mean" else "size of its residual"
+    text = (
+        f"{row['variable']}: the {what} still changes with {row['other']} (p {_p(row['p_value'])})"
+    )
+    if row["role"] == "parent":
+        return (
+            f"{text}, although that is a {row['moment']} cause. The {row['moment']} function is "
+            "too stiff for it; try more inducing rows (n_inducing) or a transform."
+        )
+    return (
+        f"{text}, which is no {row['moment']} cause in this pair (probability of the edge "
+        f"{row['probability']:.2f}). The edge may be missing."
+    )
+
+
+def _score(criticism: Criticism) -> str:
+    held = criticism.residuals
+    finite = np.concatenate([score.shape for score in criticism.scores.values()])
+    if not held.seen:
+        kind = "on new rows"
+    elif np.isneginf(finite).all():
+        kind = "on the rows of the fit (functions are point estimates: nothing is left out)"
+    else:
+        kind = "leave-one-out (functions re-weighted; graph, kernels and noise shape kept)"
+    text = f"Log score per row, {kind}: {criticism.log_score:.3f}."
+    rough = int(criticism.variables["n_influential"].sum())
+    if rough:
+        text += f" {rough} cells are so influential that their part of it is rough."
+    return text
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"

@@ -1,0 +1,126 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from momentdag import Knowledge, simulate
+from momentdag.errors import DataError, OptionError
+from momentdag.graph import MomentGraph
+from momentdag.screening import heteroscedasticity
+from momentdag.screening.screen import holm
+
+NAMES = ["dose", "stress", "response"]
+
+
+def table(rng, n=300, strength=1.0):
+    dose, stress = rng.normal(size=(2, n))
+    response = np.sin(2 * dose) + np.exp(strength * stress) * rng.normal(size=n)
+    return pd.DataFrame({"dose": dose, "stress": stress, "response": response})
+
+
+@pytest.fixture(scope="module")
+def screening():
+    return heteroscedasticity(table(np.random.default_rng(0)))
+
+
+def test_it_names_the_variable_and_what_moves_its_spread(screening):
+    assert screening.is_heteroscedastic
+    assert screening.variables == ("response",)
+    assert screening.table.loc["response", "moves_with"] == "stress"
+    assert screening.table.loc["response", ["white", "forest_white"]].max() < 0.001
+    assert screening.graph.has_edge("stress", "response", "variance")
+
+
+def test_the_table_is_a_copy_with_one_row_for_each_column(screening):
+    frame = screening.to_frame()
+    assert frame.index.tolist() == NAMES
+    frame["p_value"] = 0.0
+    assert screening.table["p_value"].max() > 0
+    assert (screening.table["p_adjusted"] >= screening.table["p_value"]).all()
+
+
+def test_the_words_follow_the_finding(screening):
+    text = str(screening)
+    assert "response: its spread changes with other columns (p < 0.001)" in text
+    assert "most clearly with stress" in text
+    assert "dose: no sign that its spread changes" in text
+    assert text.endswith("directions here come from a quick search.")
+
+
+def test_against_the_arrow_constant_noise_is_not_mistaken():
+    rng = np.random.default_rng(2)
+    x = rng.uniform(-2, 2, 400)
+    data = pd.DataFrame({"y": x**2 + 0.4 * rng.normal(size=400), "x": x})
+    screening = heteroscedasticity(data)
+    # The spread of x given y surely depends on y; in the found direction nothing does.
+    assert screening.graph.edges("mean") == [("x", "y")]
+    assert not screening.is_heteroscedastic
+    assert screening.table.loc["x", "n_predictors"] == 0
+    assert np.isnan(screening.table.loc["x", "p_adjusted"])
+    assert "nothing to test it against" in screening.describe()
+    assert "expect an empty variance graph" in screening.describe()
+
+
+def test_knowledge_restricts_what_a_column_is_tested_against():
+    data = table(np.random.default_rng(0))
+    known = Knowledge(tiers=[["response"], ["dose", "stress"]])
+    screening = heteroscedasticity(data, knowledge=known)
+    assert screening.table.loc["response", "n_predictors"] == 0
+
+
+def test_the_seed_settles_the_answer():
+    data = table(np.random.default_rng(1), n=150, strength=0.2)
+    first, second = (heteroscedasticity(data, random_state=3) for _ in range(2))
+    pd.testing.assert_frame_equal(first.table, second.table)
+
+
+def test_units_do_not_matter():
+    data = table(np.random.default_rng(1), n=150)
+    first = heteroscedasticity(data)
+    second = heteroscedasticity(data * [1000.0, 0.01, 5.0] + [3.0, 0.0, -7.0])
+    # Rounding far below what a rank can feel; forests may break a tie in another way.
+    pd.testing.assert_frame_equal(first.table, second.table, rtol=1e-3)
+
+
+def test_what_cannot_be_screened():
+    with pytest.raises(OptionError, match="level between 0 and 1; got 5"):
+        heteroscedasticity(table(np.random.default_rng(0)), level=5)
+    with pytest.raises(DataError, match="2"):
+        heteroscedasticity(np.random.default_rng(0).normal(size=(50, 1)))
+
+
+def test_holm_is_the_step_down_method():
+    np.testing.assert_allclose(holm([0.03, 0.01, 0.04, np.nan]), [0.06, 0.03, 0.06, np.nan])
+    assert np.isnan(holm([np.nan])).all()
+
+
+def any_alarm(simulation):
+    return heteroscedasticity(simulation.data).is_heteroscedastic
+
+
+def nonlinear(rng):
+    return simulate.nonlinear_anm(rng, 5, 1, 500)
+
+
+def linear(rng):
+    return simulate.linear_anm(rng, 5, 1, 500)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("homoscedastic", [nonlinear, linear])
+def test_false_alarms_keep_their_level(homoscedastic):
+    alarms = [any_alarm(homoscedastic(np.random.default_rng(1000 + k))) for k in range(60)]
+    # A true rate of 5 % gives 3 of 60; more than 8 with a chance below 1 in 100.
+    assert sum(alarms) <= 8
+
+
+@pytest.mark.slow
+def test_the_default_heteroscedastic_simulation_is_noticed():
+    found = [
+        heteroscedasticity(simulate.mean_variance_hnm(np.random.default_rng(1000 + k)).data)
+        for k in range(10)
+    ]
+    assert np.mean([screening.is_heteroscedastic for screening in found]) >= 0.9
+
+
+def test_the_graph_is_a_pair():
+    assert isinstance(heteroscedasticity(table(np.random.default_rng(3), n=60)).graph, MomentGraph)
