@@ -1,0 +1,25 @@
+"""Other methods to compare with, each written from its paper: ICDH, HOST, DDS, MC3 and VarSort.
+
+All of them learn one graph. It stands for the mean graph and for the variance graph, in the same
+container as our posteriors, so that every metric applies to every method.
+"""
+
+from momentdag.baselines.dds import DDSOptions
+from momentdag.baselines.host import HOSTOptions
+from momentdag.baselines.icdh import ICDHOptions
+from momentdag.baselines.mc3 import MC3Options
+from momentdag.baselines.protocol import BaselineResult
+from momentdag.baselines.registry import METHODS, MethodName, fit
+from momentdag.baselines.varsort import VarSortOptions
+
+__all__ = [
+    "METHODS",
+    "BaselineResult",
+    "DDSOptions",
+    "HOSTOptions",
+    "ICDHOptions",
+    "MC3Options",
+    "MethodName",
+    "VarSortOptions",
+    "fit",
+]

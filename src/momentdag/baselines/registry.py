@@ -1,0 +1,133 @@
+"""The registry of baselines and the one function that runs them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from momentdag.baselines.dds import DDSOptions, learn_dds
+from momentdag.baselines.host import HOSTOptions, learn_host
+from momentdag.baselines.icdh import ICDHOptions, learn_icdh
+from momentdag.baselines.mc3 import MC3Options, learn_mc3
+from momentdag.baselines.one_graph import GraphLimits
+from momentdag.baselines.options import Options
+from momentdag.baselines.protocol import BaselineResult, Method
+from momentdag.baselines.varsort import VarSortOptions, learn_varsort
+from momentdag.data import Dataset
+from momentdag.errors import OptionError
+from momentdag.knowledge import Knowledge
+from momentdag.posterior import Posterior, Provenance
+
+__all__ = ["METHODS", "MethodName", "fit"]
+
+MethodName: TypeAlias = Literal["icdh", "host", "dds", "mc3", "varsort"]
+
+METHODS: Mapping[str, Method] = {
+    "icdh": Method("ICDH", ICDHOptions, learn_icdh),
+    "host": Method("HOST", HOSTOptions, learn_host),
+    "dds": Method("DDS", DDSOptions, learn_dds),
+    "mc3": Method("MC3", MC3Options, learn_mc3),
+    "varsort": Method("VarSort", VarSortOptions, learn_varsort),
+}
+
+
+def fit(
+    method: MethodName,
+    X: Any,
+    knowledge: Knowledge | None = None,
+    n_draws: int = 2000,
+    random_state: int | np.random.Generator | None = None,
+    options: Options | Mapping[str, Any] | None = None,
+) -> BaselineResult:
+    """Learn a graph with another method than ours.
+
+    None of the methods tells the two moments apart: the one graph a method learns stands for the
+    mean graph and for the variance graph, as in the comparisons of Chikahara (2026, section 5).
+
+    Parameters
+    ----------
+    method : {"icdh", "host", "dds", "mc3", "varsort"}
+    X : table, shape (n_samples, n_variables)
+        A pandas or polars frame, an array, or a `Dataset`. Names are kept.
+    knowledge : Knowledge or None
+        Hard statements are obeyed by every method; soft ones and edge priors are refused. An edge
+        forbidden in one moment is left out there and open to the other.
+    n_draws : int
+        Graphs to draw, for the Bayesian methods (DDS, MC3); the others give a single draw.
+    random_state : int, numpy Generator or None
+        An int makes the fit repeatable to the bit on one machine.
+    options : mapping, the method's own options, or None
+        `ICDHOptions`, `HOSTOptions`, `DDSOptions`, `MC3Options`, `VarSortOptions`.
+
+    Returns
+    -------
+    BaselineResult
+
+    Raises
+    ------
+    DataError, KnowledgeError, OptionError
+        If the table, the knowledge or an option cannot be used.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the status is not "complete"; the message says what to change.
+
+    Examples
+    --------
+    >>> import momentdag as md, numpy as np
+    >>> simulation = md.simulate.preset("linear-anm-3", np.random.default_rng(1))
+    >>> result = fit("varsort", simulation.data)
+    >>> result.graph.names, result.posterior.n_draws
+    (('x1', 'x2', 'x3'), 1)
+    """
+    if method not in METHODS:
+        raise OptionError(f"Expected method among {list(get_args(MethodName))}; got {method!r}.")
+    if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
+        raise OptionError(f"Expected n_draws to be a positive integer; got {n_draws!r}.")
+    knowledge = Knowledge() if knowledge is None else knowledge
+    if not isinstance(knowledge, Knowledge):
+        raise OptionError(f"Expected knowledge to be a Knowledge; got {type(knowledge).__name__}.")
+    entry = METHODS[method]
+    own_options = entry.options.read(options)
+    dataset = Dataset.from_table(X, min_variables=2)
+    limits = GraphLimits.of(knowledge, dataset.names)
+    seed = _seed(random_state)
+    rng = np.random.default_rng(seed)
+    # One thread inside: sums then do not depend on how many cores there are.
+    with threadpool_limits(1):
+        estimate = entry.learn(rng, dataset, limits, int(n_draws), own_options)
+    posterior = Posterior(
+        dataset.names,
+        *limits.pair(estimate.graphs),
+        Provenance(
+            method, own_options.to_dict(), dataset.fingerprint, seed, status=estimate.status
+        ),
+        log_posterior=estimate.log_posterior,
+        chains=estimate.chains,
+    )
+    is_point = posterior.n_draws == 1
+    graph = posterior.draw(0) if is_point else posterior.consensus(knowledge=knowledge)
+    if estimate.status != "complete":
+        warnings.warn(f"{entry.title}: {estimate.status}", ConvergenceWarning, stacklevel=2)
+    return BaselineResult(method, posterior, graph, estimate.status, dict(estimate.details))
+
+
+def _seed(random_state: int | np.random.Generator | None) -> int:
+    """Return an integer seed that stands for ``random_state`` and can be stored."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    is_number = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if is_number and random_state >= 0:
+        return int(random_state)
+    raise OptionError(
+        "Expected random_state to be a non-negative integer, a Generator or None; got "
+        f"{random_state!r}."
+    )
