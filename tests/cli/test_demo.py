@@ -1,44 +1,48 @@
-import subprocess
-import sys
-from pathlib import Path
+import pytest
 
-import momentdag
+from momentdag import runs
 
-COMMAND = str(Path(sys.executable).with_name("momentdag"))
+SMALL = ("--cells", "60", "--draws", "60", "--jobs", "1")
 
 
-def run(*arguments, cwd=None):
-    return subprocess.run(
-        [COMMAND, *arguments], capture_output=True, text=True, check=False, cwd=cwd
-    )
+@pytest.fixture(scope="module")
+def shown(command, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    return folder, command("demo", *SMALL, "--no-report", cwd=folder)
 
 
-def test_demo_fits_prints_and_saves(tmp_path):
-    result = run("demo", "--draws", "300", cwd=tmp_path)
+def test_demo_fits_prints_and_saves_a_run(shown):
+    folder, result = shown
     assert result.returncode == 0, result.stderr
-    for expected in ("853 single cells", "moves the variance", "erk", "Check of the draws"):
+    for expected in ("60 single cells", "moves the variance", "erk", "Check of the draws"):
         assert expected in result.stdout
     assert "Traceback" not in result.stderr
-    posterior = momentdag.Posterior.load(tmp_path / "momentdag-demo" / "sachs-posterior.zip")
-    assert posterior.n_draws == 300
+    posterior = runs.load_posterior(folder / "momentdag-demo")
+    assert posterior.n_draws == 60
     assert posterior.names[0] == "raf"
 
 
-def test_demo_into_a_place_that_cannot_be_written_is_one_sentence(tmp_path):
+def test_demo_replaces_nothing_but_a_demo(command, invoke, refused, shown, run, tmp_path):
+    before = (run / "run.json").read_bytes()
+    refused(invoke("demo", *SMALL, "-o", run), "holds another run", "--output")
+    assert (run / "run.json").read_bytes() == before
+    (tmp_path / "thesis.tex").write_text("mine")
+    refused(invoke("demo", *SMALL, "-o", tmp_path), "other files")
+
+
+def test_demo_into_a_place_that_cannot_be_written_is_one_sentence(invoke, tmp_path):
     (tmp_path / "taken").write_text("a file")
-    result = run("demo", "--draws", "5", "-o", str(tmp_path / "taken" / "inside"))
-    assert result.returncode == 2
+    result = invoke("demo", *SMALL, "-o", tmp_path / "taken" / "inside")
+    assert result.exit_code == 2
     assert "Traceback" not in result.stderr
     assert "taken" in result.stderr
 
 
-def test_help_and_version():
-    assert "demo" in run("--help").stdout
-    assert run("--version").stdout.strip() == f"momentdag {momentdag.__version__}"
-
-
-def test_unknown_command_is_refused():
-    result = run("dance")
-    assert result.returncode == 2
-    assert "dance" in result.stderr
-    assert "Traceback" not in result.stderr
+@pytest.mark.slow
+def test_the_whole_demo_with_its_report(command, tmp_path):
+    result = command("demo", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "853 single cells" in result.stdout
+    report = tmp_path / "momentdag-demo" / "report.html"
+    assert "erk" in report.read_text(encoding="utf-8")
+    assert runs.load(tmp_path / "momentdag-demo").posterior_.n_draws == 2000

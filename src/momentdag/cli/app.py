@@ -3,61 +3,36 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Callable
 
-import typer
-from rich.console import Console
-
-from momentdag._version import __version__
-from momentdag.errors import MomentdagError
+from momentdag.cli.asking import effects, levers, query
+from momentdag.cli.fitting import demo, fit, report, screen
+from momentdag.cli.program import add_command, app
+from momentdag.cli.trying import bench, reproduce, simulate
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
-    name="momentdag",
-    help="Learn from a table who moves the mean of whom, and who moves its variance.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    demo,
+    screen,
+    fit,
+    report,
+    query,
+    effects,
+    levers,
+    simulate,
+    reproduce,
+    bench,
 )
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        Console().print(f"momentdag {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Show the version and exit.", callback=_print_version),
-    ] = False,
-) -> None:
-    """Learn from a table who moves the mean of whom, and who moves its variance."""
-
-
-@app.command()
-def demo(
-    folder: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the saved posterior.")
-    ] = Path("momentdag-demo"),
-    draws: Annotated[int, typer.Option(min=1, help="Graph pairs to draw.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed; the same seed, the same result.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Processes; the result does not depend on it.")] = 2,
-) -> None:
-    """Learn both graphs from the embedded Sachs protein data: 853 cells, 11 proteins."""
-    from momentdag.cli.demo import run_demo
-
-    run_demo(Console(), folder, draws, seed, jobs)
+for _command in _COMMANDS:
+    add_command(_command)
 
 
 def main() -> None:
     """Run the command line; a refusal is one sentence and exit code 2, never a traceback."""
-    try:
-        app()
-    except MomentdagError as error:
-        Console(stderr=True).print(f"momentdag: {error}", style="red", markup=False)
-        sys.exit(2)
+    arguments = sys.argv[1:]
+    if "--debug" in arguments:
+        # People add it to the end of a command that has just failed.
+        arguments.remove("--debug")
+        arguments.insert(0, "--debug")
+    app(arguments)

@@ -1,0 +1,150 @@
+"""What `momentdag query`, `effects` and `levers` do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from momentdag import runs
+from momentdag.cli.console import console, plain, print_json, print_records
+from momentdag.cli.parsing import parse_limits, parse_names, parse_settings, parse_tolerance
+from momentdag.effects import MonteCarlo, intervene, levers
+from momentdag.errors import OptionError
+from momentdag.posterior.language import ask
+
+__all__ = ["LeverRequest", "run_effects", "run_levers", "run_query"]
+
+
+@dataclass(frozen=True)
+class LeverRequest:
+    """Everything that `momentdag levers` was asked for."""
+
+    run: Path
+    target: str
+    hold_mean: str | None
+    candidates: str | None
+    max_levers: int
+    confidence: float
+    level: float
+
+
+def run_query(run: Path, questions: Sequence[str], as_json: bool) -> None:
+    """Print the probability of each question."""
+    posterior = runs.load_posterior(run)
+    records: list[dict[str, Any]] = []
+    for question in questions:
+        answer = ask(posterior, question)
+        records.append({"question": question, **answer._asdict()})
+    if as_json:
+        print_json({"n_draws": posterior.n_draws, "answers": records})
+    else:
+        print_records(records)
+
+
+def run_effects(
+    run: Path,
+    do: Sequence[str],
+    targets: Sequence[str] | None,
+    limits: Sequence[str],
+    uncertainty: Literal["both", "graph", "function"],
+    level: float,
+    worlds_and_seed: tuple[int, int],
+    as_json: bool,
+) -> None:
+    """Print mean and spread of the targets in each setting."""
+    settings = parse_settings(do)
+    bounds = parse_limits(limits)
+    result = intervene(
+        runs.load(run),
+        settings,
+        targets or None,
+        limits=bounds,
+        uncertainty=uncertainty,
+        level=level,
+        monte_carlo=_monte_carlo(worlds_and_seed),
+    )
+    records = result.to_frame().to_dict("records")
+    if as_json:
+        print_json({"level": level, "uncertainty": uncertainty, "effects": records})
+        return
+    print_records(records)
+    console().print(f"low and high: {level:.0%} intervals.{_units(run)}", markup=False)
+
+
+def run_levers(request: LeverRequest, worlds_and_seed: tuple[int, int], as_json: bool) -> None:
+    """Print the levers of a target, best first."""
+    estimator = runs.load(request.run)
+    tolerance = None
+    if request.hold_mean is not None:
+        if request.target not in estimator.summary_.index:
+            raise OptionError(
+                f"Expected --target among {list(estimator.summary_.index)}; got {request.target!r}."
+            )
+        observed = estimator.summary_.loc[request.target]
+        tolerance = parse_tolerance(
+            request.hold_mean, float(observed["mean"]), float(observed["sd"])
+        )
+    ranking = levers(
+        estimator,
+        request.target,
+        tolerance=tolerance,
+        candidates=None if request.candidates is None else parse_names(request.candidates),
+        max_levers=request.max_levers,
+        confidence=request.confidence,
+        level=request.level,
+        monte_carlo=_monte_carlo(worlds_and_seed),
+    )
+    records = ranking.to_frame().to_dict("records")
+    if as_json:
+        print_json(
+            {
+                "target": ranking.target,
+                "tolerance": ranking.tolerance,
+                "confidence": ranking.confidence,
+                "recommended": ranking.recommended,
+                "levers": records,
+            }
+        )
+        return
+    out = console()
+    print_records(records, _SHOWN)
+    out.print(
+        f"The mean of {plain(ranking.target)} may move by {ranking.tolerance:.4g}."
+        f"{_units(request.run)}",
+        markup=False,
+    )
+    best = ranking.recommended
+    said = "nothing: no lever steadies it and surely holds its mean"
+    if best is not None:
+        said = "set " + " and ".join(
+            f"{plain(name)} to {value:.4g}" for name, value in best.items()
+        )
+    out.print(f"Recommended: {said}.", markup=False)
+
+
+_SHOWN = (
+    "setting",
+    "variance_ratio",
+    "variance_ratio_low",
+    "variance_ratio_high",
+    "mean_change",
+    "p_improves",
+    "p_held",
+    "holds",
+    "p_variance_only",
+)
+
+
+def _monte_carlo(worlds_and_seed: tuple[int, int]) -> MonteCarlo:
+    n_draws, seed = worlds_and_seed
+    return MonteCarlo(n_draws=n_draws, random_state=seed)
+
+
+def _units(run: Path) -> str:
+    """Return a reminder of the columns that are logarithms."""
+    columns = runs.read_info(run).data.log_columns
+    if not columns:
+        return ""
+    return f" Natural logarithms, as fitted: {plain(', '.join(columns))}."

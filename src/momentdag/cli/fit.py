@@ -1,0 +1,110 @@
+"""`momentdag fit`: from a file to a run folder."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from momentdag import runs
+from momentdag.cli.console import console, plain, print_json
+from momentdag.cli.parsing import parse_options
+from momentdag.cli.program import Interrupted
+from momentdag.cli.reading import read_data, read_knowledge
+from momentdag.cli.summary import edge_records, print_edges
+from momentdag.estimator import MomentDAG
+from momentdag.progress import ProgressBar
+from momentdag.report import write_report
+
+__all__ = ["FitRequest", "run_fit"]
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """Everything that `momentdag fit` was asked for."""
+
+    data: Path
+    folder: Path
+    engine: Literal["evidence", "variational"]
+    knowledge: Path | None
+    n_draws: int
+    seed: int
+    n_jobs: int
+    log_scale: str | None
+    options: Sequence[str]
+    resume: bool
+    force: bool
+    report: bool
+
+
+def run_fit(request: FitRequest, as_json: bool) -> None:
+    """Fit, write the run folder and its report, and say what was found."""
+    started = time.monotonic()
+    dataset, log_columns = read_data(request.data, request.log_scale)
+    estimator = MomentDAG(
+        engine=request.engine,
+        knowledge=read_knowledge(request.knowledge),
+        n_draws=request.n_draws,
+        n_jobs=request.n_jobs,
+        random_state=request.seed,
+        engine_options=parse_options(request.options),
+    )
+    try:
+        with ProgressBar(disable=not sys.stderr.isatty()) as bar:
+            estimator = runs.fit(
+                estimator,
+                dataset,
+                request.folder,
+                resume=request.resume,
+                force=request.force,
+                source=request.data.name,
+                log_columns=log_columns,
+                progress=bar,
+            )
+    except KeyboardInterrupt as error:
+        kind = Interrupted if isinstance(error, Interrupted) else KeyboardInterrupt
+        raise kind(
+            f"Interrupted. What is finished is kept in {request.folder}; the same command with "
+            "--resume goes on from there."
+        ) from None
+    report = None
+    if request.report:
+        report = write_report(
+            estimator,
+            dataset,
+            request.folder / "report.html",
+            title=request.data.name,
+            knowledge=estimator.knowledge,
+        )
+    posterior = estimator.posterior_
+    diagnostics = posterior.diagnostics()
+    edges = edge_records(posterior)
+    if as_json:
+        print_json(
+            {
+                "folder": str(request.folder),
+                "report": None if report is None else str(report),
+                "status": estimator.status_,
+                "n_samples": dataset.n_samples,
+                "n_variables": dataset.n_variables,
+                "n_draws": posterior.n_draws,
+                "seconds": round(time.monotonic() - started, 3),
+                "edges": edges,
+                "consensus": {
+                    "mean": [list(edge) for edge in estimator.mean_graph_.edges],
+                    "variance": [list(edge) for edge in estimator.variance_graph_.edges],
+                },
+                "draws_are_poor": diagnostics.is_poor,
+            }
+        )
+        return
+    out = console()
+    print_edges(edges)
+    out.print("A probability is the share of drawn graph pairs that hold the edge.")
+    out.print(f"Check of the draws: {plain(diagnostics.message())}", markup=False)
+    out.print(f"The run is in {request.folder}", markup=False)
+    if report is not None:
+        out.print(f"Open the report in a browser: {report}", markup=False)

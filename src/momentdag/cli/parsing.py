@@ -1,0 +1,150 @@
+"""What people type: settings, shares, lists of names."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from momentdag.errors import OptionError
+
+__all__ = ["parse_limits", "parse_names", "parse_options", "parse_settings", "parse_tolerance"]
+
+_MAX_SETTINGS = 10_000
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, list[float]]:
+    """Read ``name=3``, ``name=1,2,3`` and ``name=0:10:5`` (five values from 0 to 10).
+
+    Raises
+    ------
+    OptionError
+        If a text is not of that form or a name is repeated.
+
+    Examples
+    --------
+    >>> parse_settings(["pkc=3", "mek=0:1:3"])
+    {'pkc': [3.0], 'mek': [0.0, 0.5, 1.0]}
+    """
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        name, values = _assignment(text, "--do")
+        if name in found:
+            raise OptionError(f"Expected --do once for each variable; {name!r} is repeated.")
+        if ":" in values:
+            parts = values.split(":")
+            if len(parts) != 3 or not parts[2].strip().isdecimal():
+                raise OptionError(f"Expected --do NAME=LOW:HIGH:COUNT; got {text!r}.")
+            low, high, count = _number(parts[0], text), _number(parts[1], text), int(parts[2])
+            if not 1 <= count <= _MAX_SETTINGS:
+                raise OptionError(f"Expected 1 to {_MAX_SETTINGS} values; got {text!r}.")
+            found[name] = np.linspace(low, high, count).tolist()
+        else:
+            found[name] = [_number(value, text) for value in values.split(",")]
+    return found
+
+
+def parse_limits(texts: Sequence[str]) -> dict[str, tuple[float | None, float | None]] | None:
+    """Read ``name=low:high``, either side of which may be left open; None if there are none.
+
+    Raises
+    ------
+    OptionError
+        If a text is not of that form.
+
+    Examples
+    --------
+    >>> parse_limits(["erk=15:25", "akt=:3"])
+    {'erk': (15.0, 25.0), 'akt': (None, 3.0)}
+    """
+    found = {}
+    for text in texts:
+        name, values = _assignment(text, "--limits")
+        sides = values.split(":")
+        if len(sides) != 2:
+            raise OptionError(f"Expected --limits NAME=LOW:HIGH; got {text!r}.")
+        low, high = (_number(side, text) if side.strip() else None for side in sides)
+        found[name] = (low, high)
+    return found or None
+
+
+def parse_tolerance(text: str, mean: float, sd: float) -> float:
+    """Read ``0.3`` (in units), ``5%`` (of the size of the mean) or ``0.1sd``.
+
+    Raises
+    ------
+    OptionError
+        If it is not of that form or not positive.
+
+    Examples
+    --------
+    >>> [parse_tolerance(text, mean=-20.0, sd=4.0) for text in ("0.3", "5%", "0.1sd")]
+    [0.3, 1.0, 0.4]
+    """
+    number, unit = text.strip(), 1.0
+    if number.endswith("%"):
+        number, unit = number[:-1], abs(mean) / 100
+    elif number.endswith("sd"):
+        number, unit = number[:-2], sd
+    tolerance = _number(number, text) * unit
+    if not tolerance > 0:
+        raise OptionError(
+            f"Expected a positive tolerance such as 0.3, 5% or 0.1sd; {text!r} comes to "
+            f"{tolerance:g}, as the target has mean {mean:g} and sd {sd:g}."
+        )
+    return tolerance
+
+
+def parse_names(text: str) -> list[str]:
+    """Read names that are separated by commas.
+
+    Examples
+    --------
+    >>> parse_names("raf, mek")
+    ['raf', 'mek']
+    """
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+def parse_options(texts: Sequence[str]) -> dict[str, Any]:
+    """Read ``name=value`` with a JSON value; what is not JSON is text.
+
+    Raises
+    ------
+    OptionError
+        If a text has no equals sign.
+
+    Examples
+    --------
+    >>> parse_options(["n_starts=3", "noise=gaussian", "n_inducing=null"])
+    {'n_starts': 3, 'noise': 'gaussian', 'n_inducing': None}
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, value = _assignment(text, "--option")
+        try:
+            found[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            found[name] = value
+    return found
+
+
+def _assignment(text: str, option: str) -> tuple[str, str]:
+    # The last equals sign: numbers have none, names may.
+    name, equals, value = text.rpartition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise OptionError(f"Expected {option} NAME=VALUE; got {text!r}.")
+    return name.strip(), value.strip()
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise OptionError(f"Expected a number; got {text!r} in {whole!r}.")
+    return number

@@ -1,0 +1,217 @@
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import momentdag as md
+from momentdag import runs
+from momentdag.errors import StorageError
+
+LINEAR = ("--option", "family=linear", "--no-report")
+COMMAND = str(Path(sys.executable).with_name("momentdag"))
+# Long enough in the Markov chains (two seconds and more) to be caught there.
+SLOW = (
+    *("--draws", "3000", "--no-report", "--option", "method=chain", "--option", "n_chains=2"),
+    *("--option", "n_starts=1", "--option", "n_inducing=40", "--option", "thinning=60"),
+)
+
+
+def test_the_run_is_what_python_would_give(run, table):
+    options = {"n_starts": 1, "n_inducing": 10, "noise": "gaussian"}
+    fitted = md.MomentDAG(n_draws=300, random_state=1, engine_options=options).fit(table)
+    found = runs.load(run)
+    np.testing.assert_array_equal(found.posterior_.mean_graphs, fitted.posterior_.mean_graphs)
+    np.testing.assert_array_equal(
+        found.posterior_.variance_graphs, fitted.posterior_.variance_graphs
+    )
+    assert runs.read_info(run).data.source == "cells.csv"
+
+
+def test_fit_through_the_real_program_ends_in_a_report(command, csv, tmp_path):
+    folder = tmp_path / "deep" / "run"
+    knowledge = tmp_path / "lab.toml"
+    knowledge.write_text('tiers = [["dose", "stress [%]"], ["response"]]')
+    result = command(
+        *("fit", csv, "-o", folder, "--draws", "300", "--knowledge", knowledge),
+        *("--log-scale", "dose", "--option", "n_starts=1", "--option", "n_inducing=10"),
+        *("--option", "noise=gaussian"),
+    )
+    assert result.returncode == 0, result.stderr
+    assert "moves the variance" in result.stdout
+    assert "report.html" in result.stdout
+    assert "stress" in (folder / "report.html").read_text(encoding="utf-8")
+    found = runs.load(folder)
+    assert found.knowledge.tiers == (("dose", "stress [%]"), ("response",))
+    assert runs.read_info(folder).data.log_columns == ("dose",)
+    assert not found.posterior_.graphs("either")[:, 2, :].any()  # response causes nothing
+
+
+def test_json_for_machines(invoke, csv, tmp_path):
+    result = invoke("fit", csv, "-o", tmp_path / "run", "--draws", "500", *LINEAR, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["status"] == "complete"
+    assert found["n_draws"] == 500
+    assert found["report"] is None
+    assert {"cause", "effect", "mean", "variance"} == set(found["edges"][0])
+
+
+def test_what_cannot_be_used_is_refused_and_leaves_nothing(invoke, refused, csv, tmp_path):
+    folder = tmp_path / "run"
+    refused(invoke("fit", tmp_path / "none.csv", "-o", folder), "none.csv", "Check the path")
+    refused(invoke("fit", csv, "-o", folder, "--log-scale", "nobody"), "'nobody'", "'dose'")
+    refused(invoke("fit", csv, "-o", folder, "--option", "n_startz=1"), "n_startz", "n_starts")
+    refused(invoke("fit", csv, "-o", folder, "--option", "n_starts"), "NAME=VALUE")
+    refused(invoke("fit", csv, "-o", folder, "--resume", "--force"), "resume or force")
+    for name, text, words in (
+        ("a.toml", "tiers = [[", ("a.toml", "TOML")),
+        ("b.toml", "teirs = []", ("teirs", "tiers")),
+        ("c.toml", 'roots = ["nobody"]', ("nobody",)),
+        ("d.toml", 'order = [["dose", "response"], ["response", "dose"]]', ("cycle",)),
+        ("e.docx", "", ("e.docx", ".toml")),
+    ):
+        (tmp_path / name).write_text(text)
+        refused(invoke("fit", csv, "-o", folder, "--knowledge", tmp_path / name), *words)
+    assert not folder.exists()
+
+
+def test_a_place_that_cannot_be_written_is_refused(invoke, refused, csv, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    refused(invoke("fit", csv, "-o", tmp_path / "file", *LINEAR), "file", "Choose another")
+    refused(invoke("fit", csv, "-o", tmp_path / "file" / "run", *LINEAR), "Could not make")
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+def test_a_taken_folder_is_refused_resumed_or_replaced(invoke, refused, csv, tmp_path):
+    arguments = ("fit", csv, "-o", tmp_path / "run", *LINEAR, "--draws", "500")
+    assert invoke(*arguments, "--resume").exit_code == 0  # nothing there: it starts
+    refused(invoke(*arguments), "holds a run already")
+    assert invoke(*arguments, "--resume").exit_code == 0
+    refused(invoke(*arguments, "--resume", "--seed", "7"), "other data, options")
+    assert invoke(*arguments, "--force", "--seed", "7").exit_code == 0
+    assert runs.load(tmp_path / "run").random_state == 7
+
+
+def test_notes_are_printed_once_and_beside_the_answer(invoke, table, tmp_path):
+    table.assign(dose=np.round(table["dose"])).to_csv(tmp_path / "t.csv", index=False)
+    result = invoke("fit", tmp_path / "t.csv", "-o", tmp_path / "run", *LINEAR, "--json")
+    assert result.exit_code == 0
+    assert "Note:" in result.stderr
+    assert "dose" in result.stderr
+    json.loads(result.stdout)
+
+
+def same_draws(folder, fitted):
+    found = runs.load(folder).posterior_
+    for field in ("mean_graphs", "variance_graphs", "log_posterior", "chains"):
+        np.testing.assert_array_equal(getattr(found, field), getattr(fitted.posterior_, field))
+
+
+def chains_begun(folder):
+    log = folder / "log.txt"
+    return log.read_text().count("Stage: the Markov chains") if log.exists() else 0
+
+
+def start(csv, folder):
+    """Start a fit in a process of its own and wait until it is in its Markov chains."""
+    before = chains_begun(folder)
+    process = subprocess.Popen(
+        [COMMAND, "fit", csv, "-o", folder, "--resume", *SLOW],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if chains_begun(folder) > before:
+            return process
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
+    process.kill()
+    pytest.fail("the fit never came to its Markov chains")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(table):
+    options = {
+        "method": "chain",
+        "n_chains": 2,
+        "n_starts": 1,
+        "n_inducing": 40,
+        "thinning": 60,
+    }
+    return md.MomentDAG(n_draws=3000, random_state=0, engine_options=options).fit(table)
+
+
+def test_signals_leave_a_valid_folder_that_resumes_to_the_same_bits(
+    csv, tmp_path, undisturbed, invoke, refused
+):
+    folder = tmp_path / "run"
+    for number, code, status in (
+        (signal.SIGTERM, 143, "interrupted"),
+        (signal.SIGKILL, -9, "fitting"),
+    ):
+        process = start(csv, folder)
+        if number == signal.SIGTERM:
+            with pytest.raises(StorageError, match="another process is working in it"):
+                runs.save(undisturbed, folder, force=True)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == code, errors
+        assert b"Traceback" not in errors
+        if status == "interrupted":
+            assert b"--resume" in errors
+        assert runs.read_info(folder).status == status
+        refused(invoke("query", folder, "dose -> response"), status, "--resume")
+    result = invoke("fit", csv, "-o", folder, "--resume", *SLOW)
+    assert result.exit_code == 0, result.output
+    same_draws(folder, undisturbed)
+    left = {path.name for path in folder.iterdir()} - {".lock", "log.txt", "run.json"}
+    assert left == set(runs.read_info(folder).files)
+
+
+@pytest.mark.slow
+def test_a_fit_killed_at_random_moments_resumes_to_the_same_bits(
+    csv, tmp_path, undisturbed, invoke
+):
+    arguments = ["fit", str(csv), *SLOW, "-o"]
+    start = time.monotonic()
+    subprocess.run([COMMAND, *arguments, tmp_path / "whole"], check=True, capture_output=True)
+    duration = time.monotonic() - start
+    states = set()
+    for k, moment in enumerate(np.random.default_rng(0).uniform(0, duration, 20)):
+        folder = tmp_path / str(k)
+        process = subprocess.Popen(
+            [COMMAND, *arguments, folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(moment)
+        process.kill()
+        process.wait()
+        if (folder / "run.json").exists():
+            states.add(runs.read_info(folder).status)
+        result = invoke(*arguments, folder, "--resume")
+        assert result.exit_code == 0, result.output
+        same_draws(folder, undisturbed)
+    assert "fitting" in states  # or all were killed before they began
+
+
+def test_a_corrupted_run_folder_is_refused_by_every_command(invoke, refused, run, tmp_path):
+    broken = tmp_path / "broken"
+    shutil.copytree(run, broken)
+    content = bytearray((broken / "posterior.zip").read_bytes())
+    content[len(content) // 2] ^= 1
+    (broken / "posterior.zip").write_bytes(content)
+    for arguments in (
+        ("query", broken, "dose -> response"),
+        ("effects", broken, "--do", "dose=1"),
+        ("levers", broken, "--target", "response"),
+        ("report", broken),
+    ):
+        refused(invoke(*arguments), "posterior.zip", "altered or damaged")
+    (broken / "run.json").write_text("{")
+    refused(invoke("query", broken, "dose -> response"), "run.json is malformed")
