@@ -1,0 +1,113 @@
+"""Whether the draws can be trusted, as sentences, numbers and traces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from momentdag.posterior import Posterior
+
+__all__ = ["Convergence", "Trace", "check_convergence"]
+
+_MOST_TRACE_POINTS = 300
+_N_EDGES = 10
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One chain.
+
+    Parameters
+    ----------
+    chain : int
+    steps : list of int
+        Places in the chain.
+    log_posterior : float array
+        Unnormalised log posterior there; empty if the engine gives none.
+    edges : float array
+        Probability of each edge of `Convergence.probabilities` in this chain alone.
+    """
+
+    chain: int
+    steps: Any
+    log_posterior: Any
+    edges: Any
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """What the draws say about themselves.
+
+    Parameters
+    ----------
+    is_poor : bool
+    message : str
+    n_draws, n_chains : int
+    worst_r_hat, smallest_ess, chain_disagreement : float
+    edges : list of dict
+        The uncertain edges that mix worst: cause, effect, moment, probability, r_hat, ess.
+    labels, probabilities : list
+        Name and probability of each edge that some draw holds.
+    traces : list of Trace
+    """
+
+    is_poor: bool
+    message: str
+    n_draws: int
+    n_chains: int
+    worst_r_hat: float
+    smallest_ess: float
+    chain_disagreement: float
+    edges: list[dict[str, Any]]
+    labels: list[str]
+    probabilities: Any
+    traces: list[Trace]
+
+
+def check_convergence(posterior: Posterior) -> Convergence:
+    """Diagnose the draws and keep what a plot of them needs."""
+    found = posterior.diagnostics()
+    uncertain = found.edges[found.edges["uncertain"]].head(_N_EDGES)
+    both = np.stack([posterior.mean_graphs, posterior.variance_graphs], axis=-1)
+    causes, effects, moments = np.nonzero(both.any(axis=0))
+    drawn = both[:, causes, effects, moments]
+    names = posterior.names
+    labels = [
+        f"{names[i]} → {names[j]} ({('mean', 'variance')[k]})"
+        for i, j, k in zip(causes, effects, moments, strict=True)
+    ]
+    columns = ["cause", "effect", "moment", "probability", "r_hat", "ess", "disagreement"]
+    return Convergence(
+        found.is_poor,
+        found.message(),
+        found.n_draws,
+        found.n_chains,
+        found.worst_r_hat,
+        found.smallest_ess,
+        found.chain_disagreement,
+        uncertain[columns].to_dict("records"),
+        labels,
+        drawn.mean(axis=0),
+        _traces(posterior, drawn),
+    )
+
+
+def _traces(posterior: Posterior, drawn: Any) -> list[Trace]:
+    chains = posterior.chains
+    of = np.zeros(posterior.n_draws, dtype=np.int32) if chains is None else chains
+    traces = []
+    for chain in np.unique(of):
+        rows = np.flatnonzero(of == chain)
+        kept = np.unique(np.linspace(0, len(rows) - 1, _MOST_TRACE_POINTS).astype(np.intp))
+        trace = posterior.log_posterior
+        traces.append(
+            Trace(
+                int(chain),
+                kept if trace is not None else [],
+                trace[rows[kept]] if trace is not None else [],
+                drawn[rows].mean(axis=0),
+            )
+        )
+    return traces

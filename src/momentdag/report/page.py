@@ -1,0 +1,117 @@
+"""From content to one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from momentdag._version import __version__
+from momentdag.report.content import ReportContent
+from momentdag.report.picture import SHOWN
+from momentdag.report.plain import plain, script_json
+
+__all__ = ["render"]
+
+# In the order in which they are read: later ones use earlier ones.
+_SCRIPTS = (
+    "start.js",
+    "theme.js",
+    "plots.js",
+    "graph.js",
+    "variable.js",
+    "tables.js",
+    "questions.js",
+    "criticism.js",
+    "main.js",
+)
+_SECTIONS = (
+    ("glance", "At a glance"),
+    ("graphs", "Graphs"),
+    ("edges", "Edges"),
+    ("questions", "Paths"),
+    ("screening", "Screening"),
+    ("criticism", "Criticism"),
+    ("convergence", "Convergence"),
+    ("knowledge", "Knowledge"),
+    ("assumptions", "Assumptions"),
+    ("cite", "Cite"),
+)
+# Tables that the templates write out: the page's scripts do not need them again.
+_FOR_TEMPLATES = {"edges", "strongest", "audit", "assumptions", "provenance"}
+
+
+def render(content: ReportContent) -> str:
+    """Return the page.
+
+    Templates escape everything that comes from the data; scripts and style are the package's own.
+    """
+    environment = Environment(
+        loader=PackageLoader("momentdag.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["share"] = _share
+    environment.filters["number"] = _number
+    values = plain(content)
+    for_scripts = {key: value for key, value in values.items() if key not in _FOR_TEMPLATES}
+    for_scripts["first"], for_scripts["first_path"] = _opening(content)
+    return environment.get_template("report.html").render(
+        **values,
+        version=__version__,
+        engine=content.provenance["engine"],
+        options=json.dumps(content.provenance["options"], indent=2),
+        n_kept=content.draws.n_draws,
+        sections=[
+            (name, label)
+            for name, label in _SECTIONS
+            if name != "knowledge" or content.audit is not None
+        ],
+        shown=SHOWN,
+        css=Markup(_static("report.css")),
+        script=Markup('"use strict";\n(() => {\n' + "".join(map(_static, _SCRIPTS)) + "})();\n"),
+        content_json=Markup(script_json(for_scripts)),
+        plotly=Markup(_packed_plotly()),
+    )
+
+
+def _opening(content: ReportContent) -> tuple[int, tuple[int, int]]:
+    """Return the variable and the path that the page opens with: one with variance parents."""
+    edges = content.picture.edges
+    into = [0.0] * len(content.names)
+    for edge in edges:
+        into[edge.effect] += edge.probability * (1.0 if edge.moment == "variance" else 0.1)
+    first = max(range(len(into)), key=into.__getitem__)
+    causes = [edge.cause for edge in edges if edge.effect == first]
+    return first, (causes[-1] if causes else (first + 1) % len(into), first)
+
+
+def _packed_plotly() -> str:
+    """Return plotly.js as gzip in base64: a third of its size, unpacked when a plot is near."""
+    packed = gzip.compress(get_plotlyjs().encode("utf-8"), compresslevel=9, mtime=0)
+    return base64.b64encode(packed).decode("ascii")
+
+
+def _static(name: str) -> str:
+    return files("momentdag.report").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _share(p: float) -> str:
+    """Show a probability, never as certain when it is not."""
+    if 0 < p < 0.005:
+        return "< 0.01"
+    if 0.995 <= p < 1:
+        return "> 0.99"
+    return f"{p:.2f}"
+
+
+def _number(value: Any) -> str:
+    return "-" if value is None else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"

@@ -1,0 +1,77 @@
+"""Both graphs in one layered picture: where variables stand, and every edge worth drawing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from momentdag.graph import MomentGraph
+from momentdag.report.layout import layered_layout
+
+if TYPE_CHECKING:
+    from momentdag.estimator import MomentDAG
+
+__all__ = ["SHOWN", "DrawnEdge", "Picture", "draw_picture", "shown_pair"]
+
+SHOWN = 0.05
+"""Least probability of an edge in the picture and the tables."""
+
+
+@dataclass(frozen=True)
+class DrawnEdge:
+    """One edge of one of the graphs.
+
+    Parameters
+    ----------
+    cause, effect : int
+    moment : str
+        "mean" or "variance".
+    probability, standard_error : float
+    consensus : bool
+        Whether the consensus pair has it.
+    via : list of (x, y)
+        Way points of the layout between both ends.
+    """
+
+    cause: int
+    effect: int
+    moment: str
+    probability: float
+    standard_error: float
+    consensus: bool
+    via: list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Places of the variables, in the order of the columns, and the edges, unlikely ones first."""
+
+    places: list[tuple[float, float]]
+    edges: list[DrawnEdge]
+
+
+def draw_picture(estimator: MomentDAG) -> Picture:
+    """Lay out the consensus pair and add every edge of a probability of at least `SHOWN`."""
+    posterior = estimator.posterior_
+    layout = layered_layout(estimator.union_graph_)
+    consensus = {"mean": estimator.mean_graph_, "variance": estimator.variance_graph_}
+    edges = [
+        DrawnEdge(
+            posterior.index(row.cause),
+            posterior.index(row.effect),
+            row.moment,
+            row.probability,
+            row.standard_error,
+            consensus[row.moment].has_edge(row.cause, row.effect),
+            layout.way_points.get((row.cause, row.effect), []),
+        )
+        for row in posterior.edge_table(min_probability=SHOWN).itertuples()
+    ]
+    return Picture([layout.nodes[name] for name in posterior.names], edges[::-1])
+
+
+def shown_pair(estimator: MomentDAG) -> MomentGraph:
+    """Return the consensus pair that the estimator shows: it obeys hard knowledge."""
+    return MomentGraph.from_edges(
+        estimator.posterior_.names, estimator.mean_graph_.edges, estimator.variance_graph_.edges
+    )

@@ -1,0 +1,99 @@
+// The chosen variable: its parents, curves, levers, and where its variance comes from.
+function startVariable() {
+  chosen.listeners.push(showVariable);
+  byId("threshold").addEventListener("input", () => showAbout(chosen.variable));
+  showVariable(chosen.variable);
+}
+
+function showVariable(k) {
+  showAbout(k);
+  showDetail(k);
+}
+
+function showAbout(k) {
+  const about = content.variables[k];
+  const { summary } = about;
+  byId("about").replaceChildren(
+    make("h3", {}, names[k]),
+    make("p", { class: "hint" }, `mean ${number(summary.mean)}, sd ${number(summary.sd)}, from ${number(summary.min)} to ${number(summary.max)}`),
+    ...MOMENTS.flatMap((moment) => [
+      make("h4", {}, make("span", { class: `key ${moment}`, "aria-hidden": "true" }), `Its ${WORDS[moment]} is moved by`),
+      edgeList(parentsOf(k, moment), "cause", `${moment}-parents`),
+    ]),
+    make("h4", {}, "It moves"),
+    edgeList(content.picture.edges.filter((edge) => edge.cause === k).sort((a, b) => b.probability - a.probability), "effect", "effects"),
+    ...partsOf(about),
+    make("h4", {}, "Most probable parents together"),
+    make("ul", { class: "plain" }, ...about.parent_sets.map((set) => make("li", {},
+      make("span", {}, `mean: ${set.mean.join(", ") || "none"}; spread: ${set.variance.join(", ") || "none"}`),
+      make("span", { class: "number" }, share(set.probability))))),
+  );
+}
+
+function edgeList(edges, end, id) {
+  if (edges.length === 0) return make("p", { class: "hint", id }, "nothing");
+  return make("ul", { class: "parents", id }, ...edges.map((edge) => make("li",
+    { class: edge.probability < graph.threshold ? "weak" : null },
+    make("button", { type: "button", onclick: () => choose(edge[end]) }, names[edge[end]]),
+    make("span", { class: `bar ${edge.moment}`, style: `--share:${edge.probability}`, title: `in the ${WORDS[edge.moment]}` }),
+    make("span", { class: "number" }, `${edge.moment === "mean" ? "μ" : "σ"} ${share(edge.probability)}`))));
+}
+
+function partsOf(about) {
+  if (!about.parts || about.parts.length < 2) return [];
+  const label = (part) => part.part === "own noise" ? "its own noise" : `${part.cause}, through its ${part.part === "mean" ? "mean" : "spread"}`;
+  const kind = { "own noise": "own", mean: "mean", scale: "scale" };
+  const percent = (part) => `${Math.round(100 * part.share)} %`;
+  return [
+    make("h4", {}, "Where its variance comes from"),
+    make("div", { class: "split", "aria-hidden": "true" }, ...about.parts.map((part) =>
+      make("span", { class: `part-${kind[part.part]}`, style: `flex:${part.share}`, title: `${label(part)}: ${percent(part)}` }))),
+    make("ul", { class: "plain" }, ...about.parts.map((part) => make("li", {},
+      make("span", {}, make("span", { class: `swatch part-${kind[part.part]}` }), label(part)), make("span", { class: "number" }, percent(part))))),
+  ];
+}
+
+function showDetail(k) {
+  const about = content.variables[k];
+  const parts = [];
+  if (about.curves.length) {
+    parts.push(make("h3", {}, `${names[k]} against each of its parents`));
+    const figures = about.curves.map((curve) => {
+      const plot = make("div", { class: "plot tall" });
+      drawLazily(plot, () => curvePlot(k, curve));
+      const moments = MOMENTS.filter((moment) => content.picture.edges.some((edge) =>
+        edge.consensus && edge.cause === curve.parent && edge.effect === k && edge.moment === moment));
+      const said = `moves the ${moments.map((moment) => WORDS[moment]).join(" and the ")}`;
+      return make("figure", {}, make("h4", {}, `${names[curve.parent]}: ${said}`), plot);
+    });
+    parts.push(make("div", { class: "plots" }, ...figures));
+    parts.push(make("p", { class: "hint" }, "Lines: posterior means with 90 % bands that hold the uncertainty of graphs and functions, other parents at their medians. Dots: rows of the data, moved to these medians; below, the size of their deviation from the mean."));
+  } else {
+    parts.push(make("p", { class: "hint" }, content.has_mechanisms ? `${names[k]} has no parents in the consensus, so there are no curves to show.` : "This family has no fitted functions, so there are no curves and levers."));
+  }
+  parts.push(...leversOf(k, about));
+  byId("detail").replaceChildren(...parts);
+}
+
+function leversOf(k, about) {
+  if (!content.has_mechanisms) return [];
+  const title = make("h3", {}, `Levers that steady ${names[k]}`);
+  if (about.levers === null) {
+    return [title, make("p", { class: "hint" }, about.has_causes
+      ? "Not worked out here, to keep this page quick. In Python: momentdag.effects.levers(estimator, target)."
+      : "None: no other variable is a probable cause.")];
+  }
+  const interval = (row, what) => `${number(row[what])} (${number(row[`${what}_low`])} to ${number(row[`${what}_high`])})`;
+  const rows = about.levers.map((row) => make("tr", {},
+    make("th", { scope: "row" }, row.levers),
+    make("td", {}, row.setting.slice(row.setting.lastIndexOf("=") + 1)),
+    make("td", {}, interval(row, "variance_ratio")),
+    make("td", {}, interval(row, "mean_change")),
+    make("td", {}, `${row.holds ? "yes" : "no"} (${share(row.p_held)})`),
+    make("td", {}, share(row.p_variance_only))));
+  const headings = ["lever", "set to", "variance, as a multiple", "change of the mean", "mean held", "moves only the spread"];
+  return [title, make("div", { class: "scroll" }, make("table", { id: "levers" },
+    make("caption", {}, `The setting of each probable cause that cuts the variance of ${names[k]} most while its mean stays within ±${number(about.tolerance)}, with 90 % intervals.`),
+    make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", { scope: "col" }, text)))),
+    make("tbody", {}, ...rows)))];
+}

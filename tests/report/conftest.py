@@ -1,0 +1,89 @@
+"""One small fit with a hostile column name, its report, and a real browser that opens it."""
+
+import os
+import shutil
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import momentdag as md
+from momentdag.engines.protocol import Fit
+from momentdag.posterior import Provenance
+
+HOSTILE = 'yield </script><img src=x onerror="alert(1)"> &'
+
+
+@pytest.fixture(scope="session")
+def data():
+    rng = np.random.default_rng(0)
+    dose, stress = rng.uniform(-2, 2, (2, 200))
+    noise = np.exp(0.7 * stress) * rng.normal(size=200)
+    return pd.DataFrame({"dose": dose, "stress": stress, HOSTILE: 20 + 3 * np.sin(dose) + noise})
+
+
+@pytest.fixture(scope="session")
+def fit(data):
+    return md.MomentDAG(n_draws=200, random_state=0).fit(data)
+
+
+@pytest.fixture(scope="session")
+def report(fit, data, tmp_path_factory):
+    knowledge = md.Knowledge(
+        order=[("dose", HOSTILE)],
+        forbidden=[("stress", HOSTILE, "mean"), ("stress", HOSTILE, "variance")],
+        edge_priors={("dose", HOSTILE): 0.3},
+    )
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    return md.report.write_report(fit, data, path, title="A <b>test</b>", knowledge=knowledge)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Start Debian's chromium, with its console and network logs kept."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    found = [shutil.which("chromium"), shutil.which("chromedriver")]
+    if None in found:
+        reason = "chromium and chromedriver are not installed (Debian: chromium chromium-driver)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    options = webdriver.ChromeOptions()
+    options.binary_location = found[0]
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",  # tests may run as root in a container, where the sandbox cannot start
+        "--disable-dev-shm-usage",
+        "--force-prefers-reduced-motion",  # a click must not chase a page that still scrolls
+        "--window-size=1360,1000",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    with warnings.catch_warnings():
+        # Selenium's own sockets; nothing of ours.
+        warnings.simplefilter("ignore", ResourceWarning)
+        driver = webdriver.Chrome(options=options, service=Service(found[1]))
+        driver.set_page_load_timeout(60)
+        yield driver
+        driver.quit()
+
+
+@pytest.fixture(scope="session")
+def wide_report(tmp_path_factory):
+    """The report of drawn graph pairs over 50 variables, without mechanisms."""
+    d, n_draws = 50, 200
+    rng = np.random.default_rng(0)
+    chance = np.triu(rng.choice([0.0, 0.05, 0.3, 0.95], size=(2, d, d), p=[0.7, 0.25, 0.03, 0.02]))
+    mean, variance = rng.random((n_draws, 2, d, d)).swapaxes(0, 1) < chance[:, None]
+    for graphs in (mean, variance):
+        graphs[:, range(d), range(d)] = False
+    data = pd.DataFrame(rng.normal(size=(500, d)), columns=[f"x{k}" for k in range(d)])
+    posterior = md.Posterior(data.columns, mean, variance, Provenance("by hand"))
+    estimator = md.MomentDAG()
+    summary = data.agg(["min", "median", "max", "mean", "std"]).T.rename(columns={"std": "sd"})
+    estimator._accept(Fit(posterior, None, posterior.draw(0)), summary)
+    path = tmp_path_factory.mktemp("wide") / "report.html"
+    return md.report.write_report(estimator, data, path)

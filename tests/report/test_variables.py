@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+
+import momentdag as md
+from momentdag.report.variables import Effort, describe_variables
+
+QUICK = Effort(n_draws=8, n_rows=32, n_shown=20)
+
+
+def test_levers_parts_and_parents(fit, data):
+    dose, stress, target = describe_variables(fit, data.to_numpy(), np.arange(20), QUICK)
+    by_lever = {row["levers"]: row for row in target.levers}
+    assert set(by_lever) == {"dose", "stress"}
+    assert by_lever["stress"]["variance_ratio"] < 1
+    assert by_lever["stress"]["p_variance_only"] > 0.9
+    assert by_lever["dose"]["p_variance_only"] < 0.1
+    assert target.tolerance == pytest.approx(0.1 * fit.summary_["sd"].iloc[2])
+    assert sum(part.share for part in target.parts) == pytest.approx(1, abs=0.02)  # 0.5 % left out
+    assert target.parent_sets[0]["mean"] == ["dose"]
+    assert target.parent_sets[0]["variance"] == ["stress"]
+    assert target.has_causes
+    assert not dose.curves
+    assert dose.levers is None
+    assert not stress.has_causes
+
+
+def test_the_budget_is_kept(fit, data):
+    none = Effort(n_draws=8, n_rows=32, n_lever_searches=1, n_parts=1)
+    target = describe_variables(fit, data.to_numpy(), np.arange(5), none)[2]
+    assert target.has_causes
+    assert target.levers is None
+    assert target.parts is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_family_without_functions_has_no_curves_and_levers(data):
+    options = {"family": "linear"}
+    linear = md.MomentDAG(n_draws=50, random_state=0, engine_options=options).fit(data)
+    assert linear.scm_ is None
+    for found in describe_variables(linear, data.to_numpy(), np.arange(5), QUICK):
+        assert (found.curves, found.levers, found.parts) == ([], None, None)
