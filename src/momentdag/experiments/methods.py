@@ -1,0 +1,259 @@
+"""The methods that are compared: both engines and every baseline, behind one call."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Protocol
+
+import pandas as pd
+
+from momentdag.engines.variational.options import VariationalOptions
+from momentdag.errors import KnowledgeError, OptionError
+from momentdag.knowledge import Knowledge
+from momentdag.posterior import Posterior
+
+__all__ = [
+    "BASELINES",
+    "ENGINES",
+    "METHODS",
+    "N_DRAWS",
+    "N_QUICK_DRAWS",
+    "Method",
+    "Outcome",
+    "run",
+]
+
+ENGINES = ("evidence", "variational", "variational-published")
+BASELINES = ("mc3", "dds", "icdh", "host", "varsort")
+
+N_DRAWS = 2000
+N_QUICK_DRAWS = 400
+
+
+class Fit(Protocol):
+    """Learn a posterior; return it with its status."""
+
+    def __call__(
+        self,
+        data: pd.DataFrame,
+        knowledge: Knowledge | None,
+        seed: int,
+        n_draws: int,
+        options: Mapping[str, Any],
+    ) -> tuple[Posterior, str]:
+        """Return draws (a point estimate is one) and "complete" or what went wrong."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine of `MomentDAG`."""
+
+    name: Literal["evidence", "variational"]
+
+    def __call__(
+        self,
+        data: pd.DataFrame,
+        knowledge: Knowledge | None,
+        seed: int,
+        n_draws: int,
+        options: Mapping[str, Any],
+    ) -> tuple[Posterior, str]:
+        """Fit the estimator."""
+        from momentdag.estimator import MomentDAG
+
+        estimator = MomentDAG(
+            engine=self.name,
+            knowledge=knowledge,
+            n_draws=n_draws,
+            random_state=seed,
+            engine_options=dict(options),
+        ).fit(data)
+        return estimator.posterior_, estimator.status_
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A method of `momentdag.baselines`."""
+
+    name: Literal["icdh", "host", "dds", "mc3", "varsort"]
+
+    def __call__(
+        self,
+        data: pd.DataFrame,
+        knowledge: Knowledge | None,
+        seed: int,
+        n_draws: int,
+        options: Mapping[str, Any],
+    ) -> tuple[Posterior, str]:
+        """Fit the baseline."""
+        from momentdag.baselines import fit
+
+        result = fit(self.name, data, knowledge, n_draws, seed, options)
+        return result.posterior, result.status
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method, its settings, and what it is in the paper.
+
+    Parameters
+    ----------
+    title : str
+    fit : Fit
+    module : str
+        Where its code begins; everything that this module imports counts.
+    paper : str or None
+        The row of the paper's tables that it stands for.
+    options : mapping
+        Settings; what is not named is the default.
+    quick : mapping
+        Settings of a quick run, on top.
+    knowledge : {"hard", "soft"} or None
+        How it is told orderings; None: it refuses them.
+    """
+
+    title: str
+    fit: Fit
+    module: str
+    paper: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    knowledge: Literal["hard", "soft"] | None = "hard"
+
+    def settings(self, *, quick: bool) -> dict[str, Any]:
+        """Return the options of a run."""
+        return {**self.options, **self.quick} if quick else dict(self.options)
+
+
+class Outcome(NamedTuple):
+    """What came of a run.
+
+    Attributes
+    ----------
+    posterior : Posterior
+    seconds : float
+        Wall time of the fit.
+    status : str
+        "complete", or a sentence saying what went wrong.
+    warnings : tuple of str
+    """
+
+    posterior: Posterior
+    seconds: float
+    status: str
+    warnings: tuple[str, ...]
+
+
+_QUICK_EVIDENCE = {"n_starts": 1, "n_kicks": 0, "n_chains": 2, "thinning": 10}
+_QUICK_VARIATIONAL = {"max_steps": 3000}
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        "evidence": Method(
+            "Evidence",
+            Engine("evidence"),
+            "momentdag.engines.evidence.engine",
+            quick=_QUICK_EVIDENCE,
+        ),
+        "evidence-linear": Method(
+            "Evidence, linear",
+            Engine("evidence"),
+            "momentdag.engines.evidence.engine",
+            options={"family": "linear"},
+        ),
+        "variational": Method(
+            "Variational",
+            Engine("variational"),
+            "momentdag.engines.variational.engine",
+            paper="Proposed",
+            quick={**_QUICK_VARIATIONAL, "n_restarts": 1, "warm_up_steps": 500},
+        ),
+        "variational-published": Method(
+            "Variational, as printed",
+            Engine("variational"),
+            "momentdag.engines.variational.engine",
+            paper="Proposed",
+            options=VariationalOptions.published().to_dict(),
+            quick=_QUICK_VARIATIONAL,
+            knowledge="soft",
+        ),
+        "mc3": Method("MC3", Baseline("mc3"), "momentdag.baselines.mc3", paper="MC3"),
+        "dds": Method(
+            "DDS",
+            Baseline("dds"),
+            "momentdag.baselines.dds",
+            paper="DDS",
+            quick={"max_steps": 3000},
+        ),
+        "icdh": Method(
+            "ICDH",
+            Baseline("icdh"),
+            "momentdag.baselines.icdh",
+            paper="ICDH",
+            quick={"n_rounds": 1, "max_steps": 50},
+        ),
+        "host": Method("HOST", Baseline("host"), "momentdag.baselines.host", paper="HOST"),
+        "varsort": Method(
+            "VarSort", Baseline("varsort"), "momentdag.baselines.varsort", paper="VarSort"
+        ),
+    }
+)
+
+
+def run(
+    name: str,
+    data: pd.DataFrame,
+    orderings: Sequence[tuple[str, str]] = (),
+    *,
+    seed: int,
+    n_draws: int,
+    quick: bool,
+) -> Outcome:
+    """Run a method on a table.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    data : DataFrame, shape (n_samples, n_variables)
+    orderings : sequence of (first, second)
+        What is known about the order.
+    seed : int
+    n_draws : int
+        Of Bayesian methods; a point estimate is one draw.
+    quick : bool
+        Take the cheaper settings.
+
+    Raises
+    ------
+    OptionError
+        If there is no such method.
+    KnowledgeError
+        If orderings are given to a method that refuses them.
+
+    Examples
+    --------
+    >>> import numpy as np, momentdag as md
+    >>> data = md.simulate.preset("linear-anm-3", np.random.default_rng(1)).data
+    >>> outcome = run("varsort", data, seed=0, n_draws=10, quick=True)
+    >>> outcome.status, outcome.posterior.n_draws
+    ('complete', 1)
+    """
+    if name not in METHODS:
+        raise OptionError(f"Expected a method among {list(METHODS)}; got {name!r}.")
+    method = METHODS[name]
+    knowledge = None
+    if orderings:
+        if method.knowledge is None:
+            raise KnowledgeError(f"Expected no knowledge for {method.title}, which takes none.")
+        knowledge = Knowledge(order=list(orderings), strength=method.knowledge)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        start = time.perf_counter()
+        posterior, status = method.fit(data, knowledge, seed, n_draws, method.settings(quick=quick))
+        seconds = time.perf_counter() - start
+    said = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
+    return Outcome(posterior, seconds, status, tuple(said))

@@ -1,0 +1,135 @@
+"""The page of the documentation: every table and figure, what differs, what is not stated."""
+
+from __future__ import annotations
+
+import csv
+import io
+import textwrap
+from pathlib import Path
+
+from momentdag._version import __version__
+from momentdag.atomic import write_atomically
+from momentdag.errors import StorageError
+from momentdag.experiments.comparison import comparison_table
+from momentdag.experiments.experiment import Experiment
+from momentdag.experiments.figures import draw_figure
+from momentdag.experiments.methods import METHODS
+from momentdag.experiments.prose import HEAD, LEFT_OPEN, QUICK
+from momentdag.experiments.store import Record, Store
+from momentdag.experiments.tables import view_table
+
+__all__ = ["write_page"]
+
+_STATIC = Path("_static", "reproduction")
+
+
+def write_page(experiments: tuple[Experiment, ...], store: Store, folder: Path) -> Path:
+    """Write ``reproduction.md``, its figures and a table of all runs; return the page's path.
+
+    Raises
+    ------
+    StorageError
+        If the folder cannot be written.
+    """
+    static = folder / _STATIC
+    try:
+        static.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"Could not make the folder {static}: {error.strerror}. Choose another."
+        ) from error
+    parts = [HEAD, *([QUICK] if store.quick else []), _difference(experiments, store), LEFT_OPEN]
+    for experiment in experiments:
+        parts.append(_section(experiment, store))
+        if experiment.is_figure:
+            write_atomically(static / f"{experiment.name}.svg", draw_figure(experiment, store))
+    runs = _all_runs(experiments, store)
+    write_atomically(static / "runs.csv", _csv(runs))
+    parts.append(_foot(runs))
+    return write_atomically(folder / "reproduction.md", "\n".join(parts).encode())
+
+
+def _difference(experiments: tuple[Experiment, ...], store: Store) -> str:
+    table = comparison_table(experiments, store)
+    if not table.rows:
+        said = "No run so far has a number that the paper prints."
+    else:
+        verdicts = [row[-1] for row in table.rows]
+        counts = ", ".join(
+            f"{what} ({verdicts.count(what)})" for what in sorted(dict.fromkeys(verdicts))
+        )
+        said = (
+            f"Of {len(verdicts)} numbers that both have: {counts}. Two means are called different "
+            "if they are more than two standard errors apart. The data are not the paper's own, so "
+            "a difference is one of data and of method together.\n\n" + table.to_markdown()
+        )
+    return f"## Where our numbers differ from the paper's\n\n{said}\n"
+
+
+def _section(experiment: Experiment, store: Store) -> str:
+    parts = [f"## {experiment.title}", "", f"`{experiment.name}`: {experiment.shows}.", ""]
+    parts += [experiment.left_open, ""]
+    if experiment.is_figure:
+        path = (_STATIC / f"{experiment.name}.svg").as_posix()
+        parts += [f"![{experiment.title}]({path})", ""]
+    for view in experiment.views:
+        table = view_table(experiment, view, store).to_markdown()
+        parts += [f"**{view.title}**", "", table, ""]
+    if not any(view.printed for view in experiment.views):
+        parts += ["The paper shows these results as a figure and prints no numbers.", ""]
+    return "\n".join(parts + _trouble(experiment, store))
+
+
+def _trouble(experiment: Experiment, store: Store) -> list[str]:
+    """Return a line for each failed run, and for each method with runs cut short."""
+    lines = []
+    for case in experiment.cases:
+        for method in experiment.methods_for(case):
+            title, records = METHODS[method].title, store.records(case, method)
+            lines += [
+                f"- **Failed:** {title} on {case.name}, set {run.number}: {_one_line(run.reason)}"
+                for run in records
+                if run.failed
+            ]
+            short = [run for run in records if run.status not in ("complete", "failed")]
+            if short:
+                lines.append(
+                    f"- {title} on {case.name}: {len(short)} of {len(records)} runs report "
+                    f'"{_one_line(short[0].status)}"'
+                )
+    return [*lines, ""] if lines else []
+
+
+def _one_line(text: str) -> str:
+    return textwrap.shorten(text, 240, placeholder=" ...")
+
+
+def _all_runs(experiments: tuple[Experiment, ...], store: Store) -> list[Record]:
+    pairs = {
+        (case.name, method): (case, method)
+        for experiment in experiments
+        for case in experiment.cases
+        for method in experiment.methods_for(case)
+    }
+    return [record for pair in pairs.values() for record in store.records(*pair)]
+
+
+def _csv(runs: list[Record]) -> bytes:
+    keys = sorted({key for run in runs for key in run.measures})
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["case", "method", "set", "status", "seconds", *keys])
+    for run in runs:
+        measures = [f"{run.measures[key]:.6g}" if key in run.measures else "" for key in keys]
+        status = f"failed: {_one_line(run.reason)}" if run.failed else run.status
+        writer.writerow([run.case, run.method, run.number, status, f"{run.seconds:.2f}", *measures])
+    return text.getvalue().encode()
+
+
+def _foot(runs: list[Record]) -> str:
+    path = (_STATIC / "runs.csv").as_posix()
+    n_failed = sum(run.failed for run in runs)
+    return (
+        f"---\n\nmomentdag {__version__}, {len(runs)} runs, {n_failed} of them failed. Every "
+        f"single run is a line of [runs.csv]({path}).\n"
+    )

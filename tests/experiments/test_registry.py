@@ -1,0 +1,98 @@
+"""Every table and figure of the paper is there, and says what it can measure."""
+
+import pytest
+
+from momentdag.experiments import EXPERIMENTS
+from momentdag.experiments.comparison import read_printed
+from momentdag.experiments.methods import BASELINES, ENGINES, METHODS, run
+
+NAMES = [
+    "fig-sparse",
+    "fig-sergio",
+    "fig-dense",
+    "table-posterior",
+    "fig-nongaussian",
+    "table-sachs",
+    "table-runtime",
+    "table-mek-erk",
+    "fig-anm",
+    "fig-hnm",
+    "table-varsort",
+]
+
+
+def test_the_names_are_those_of_the_command_line():
+    assert list(EXPERIMENTS) == NAMES
+    for name, experiment in EXPERIMENTS.items():
+        assert experiment.name == name
+        assert experiment.is_figure == name.startswith("fig-")
+
+
+def test_methods_are_both_engines_and_all_baselines():
+    assert {METHODS[name].paper for name in BASELINES} == {"MC3", "DDS", "ICDH", "HOST", "VarSort"}
+    assert {"evidence", "variational"} <= set(ENGINES)
+    for name, experiment in EXPERIMENTS.items():
+        assert set(ENGINES) <= set(experiment.methods), name
+        assert set(experiment.methods) <= set(METHODS)
+        if name not in {"table-posterior", "table-mek-erk", "table-varsort"}:
+            assert set(BASELINES) <= set(experiment.methods), name
+
+
+def test_cases_are_the_sizes_of_the_paper():
+    sizes = {name: experiment.views[0].groups for name, experiment in EXPERIMENTS.items()}
+    four = ("d = 5", "d = 10", "d = 20", "d = 50")
+    assert sizes["fig-sparse"] == sizes["fig-anm"] == sizes["fig-hnm"] == four
+    assert sizes["fig-dense"] == ("d = 10", "d = 20")
+    assert sizes["table-posterior"] == ("d = 2", "d = 3", "d = 4")
+    assert sizes["table-sachs"] == sizes["table-mek-erk"] == ("n = 100", "n = 200", "n = 853")
+    assert EXPERIMENTS["table-sachs"].views[0].variants == ("", "+ 25 %", "+ 50 %")
+    assert all(experiment.n_sets == 20 for experiment in EXPERIMENTS.values())
+
+
+def test_quick_cases_are_small_and_cover_every_view():
+    for experiment in EXPERIMENTS.values():
+        assert experiment.n_quick_sets <= 2
+        for view in experiment.views:
+            cases = [case for case in view.cases if case.name in experiment.quick]
+            assert cases, f"{experiment.name}: {view.title} has no quick case"
+            assert all(case.n_variables <= 11 for case in cases)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_case_gives_every_metric_of_its_views(name):
+    experiment = EXPERIMENTS[name]
+    for view in experiment.views:
+        case = next(case for case in view.cases if case.name in experiment.quick)
+        task = case.draw(0)
+        assert task.data.shape[1] == case.n_variables
+        posterior = run("varsort", task.data, seed=0, n_draws=1, quick=True).posterior
+        measured = {*case.measure(task, posterior), "seconds"}
+        assert {metric.key for metric in view.metrics} <= measured
+
+
+def test_printed_rows_belong_to_methods_that_run():
+    for experiment in EXPERIMENTS.values():
+        for view in experiment.views:
+            standing_for = {METHODS[name].paper for name in experiment.methods}
+            for row, cells in view.printed.items():
+                assert row.partition(" + ")[0] in standing_for
+                assert all(read_printed(cell).sd >= 0 for cell in cells)
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "column", "printed"),
+    [
+        ("table-posterior", "MC3", ("d = 4", "kl"), "6.52 ± 0.91"),
+        ("table-posterior", "Proposed", ("d = 2", "tv"), "0.26 ± 0.06"),
+        ("table-sachs", "HOST", ("n = 853", "shd_17"), "13.5 ± 0.8"),
+        ("table-sachs", "Proposed + 50 %", ("n = 100", "f1_17"), "0.36 ± 0.02"),
+        ("table-runtime", "Proposed + 25 %", ("n = 853", "seconds"), "852 ± 38"),
+        ("table-mek-erk", "Proposed", ("n = 200", "mek_erk_variance"), "0.592 ± 0.008"),
+        ("table-varsort", "VarSort", ("d = 5", "shd_variance"), "6.00 ± 1.66"),
+        ("table-varsort", "ICDH", ("d = 10", "shd_mean"), "20.1 ± 1.1"),
+    ],
+)
+def test_printed_numbers_stand_in_their_columns(name, row, column, printed):
+    view = EXPERIMENTS[name].views[0]
+    columns = [(group, metric.key) for group, metric in view.columns]
+    assert view.printed[row][columns.index(column)] == printed
