@@ -26,7 +26,7 @@ $(VENV)/installed: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --editable ".[docs,parquet]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[docs,all]" --group dev
 	@touch $@
 
 demo: $(VENV)/installed

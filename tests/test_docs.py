@@ -7,7 +7,7 @@ import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PAGES = [page for page in sorted(DOCS.glob("*.md")) if BLOCK.search(page.read_text("utf-8"))]
+PAGES = [page for page in sorted(DOCS.rglob("*.md")) if BLOCK.search(page.read_text("utf-8"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -18,4 +18,4 @@ def test_the_examples_of_a_page_run_one_after_the_other(page):
 
 
 def test_there_are_pages_with_examples():
-    assert {"data", "knowledge", "simulators"} <= {page.stem for page in PAGES}
+    assert {"data", "knowledge", "simulators", "tunnel"} <= {page.stem for page in PAGES}

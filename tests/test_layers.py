@@ -29,7 +29,9 @@ ALLOWED = {
     "estimator": FOUNDATION | {"progress"} | {"data", "knowledge", "posterior", "engines"},
     "effects": FOUNDATION | {"data", "knowledge", "posterior", "engines", "estimator"},
     "screening": FOUNDATION | {"data", "knowledge", "posterior", "engines", "estimator", "effects"},
+    "stability": FOUNDATION | {"data", "knowledge", "posterior", "engines", "estimator"},
     "baselines": FOUNDATION | {"data", "knowledge", "posterior", "engines"},
+    "runs": FOUNDATION | {"data", "knowledge", "posterior", "engines", "estimator"},
     "report": FOUNDATION
     | {"data", "knowledge", "posterior", "engines", "estimator", "effects", "screening"},
 }

@@ -1,0 +1,90 @@
+import json
+
+import numpy as np
+import pytest
+
+from momentdag.data import Dataset
+from momentdag.engines.evidence.engine import dequantise
+from momentdag.engines.evidence.features import Kernel
+from momentdag.engines.evidence.model import EvidenceModel
+from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.engines.evidence.scoring import Hyperparameters, make_scorer
+from momentdag.engines.evidence.storage import from_state, state
+from momentdag.engines.storage import State
+from momentdag.errors import StorageError
+from momentdag.graph import MomentGraph
+
+RBF = Kernel("rbf", 1.2, linear=0.25)
+
+
+def model_of(inputs="values", noise="flexible", rounded=False):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(80, 3))
+    x[:, 2] += np.sin(x[:, 0]) * np.exp(0.5 * x[:, 1])
+    dataset = Dataset(np.round(3 * x + 1, 0 if rounded else 9), ["a", "b", "c"])
+    columns = np.array([2, 0, 1])
+    values = dataset.standardised[:, columns]
+    targets = dequantise(rng, values) if rounded else values
+    scorer = make_scorer(
+        values,
+        targets,
+        np.arange(0, 80, 8),
+        Hyperparameters(inputs, mean_kernel=RBF),
+        EvidenceOptions(noise=noise),
+    )
+    return dataset, EvidenceModel(dataset, columns, scorer)
+
+
+def through_json(stored):
+    return State(json.loads(json.dumps(stored.content)), stored.arrays)
+
+
+@pytest.mark.parametrize("inputs", ["values", "ranks"])
+@pytest.mark.parametrize("noise", ["flexible", "gaussian", "student"])
+@pytest.mark.parametrize("rounded", [False, True])
+def test_the_model_comes_back_to_the_bit(inputs, noise, rounded):
+    dataset, model = model_of(inputs, noise, rounded)
+    stored = state(model)
+    assert ("targets" in stored.arrays) == rounded  # stored once where they are the same
+    found = from_state(through_json(stored))
+    assert found.names == model.names
+    graph = MomentGraph.from_edges("abc", mean=[("a", "c")], variance=[("b", "c"), ("a", "b")])
+    for name in "abc":
+        before, after = (m.moments(dataset.values, graph, name) for m in (model, found))
+        np.testing.assert_array_equal(before, after)
+    drawn = [
+        m.draw_functions(np.random.default_rng(0), graph)["c"].moments(dataset.values)
+        for m in (model, found)
+    ]
+    np.testing.assert_array_equal(*drawn)
+
+
+@pytest.mark.parametrize(
+    ("content", "arrays"),
+    [
+        ({"noise": "loud"}, {}),
+        ({"hyperparameters": None}, {}),
+        ({"hyperparameters": {"inputs": "values"}}, {}),
+        ({}, {"columns": np.array([0, 1, 1])}),
+        ({}, {"inducing_rows": np.array([80])}),
+        ({}, {"inducing_rows": np.array([], dtype=np.int64)}),
+        ({}, {"values": np.full((80, 3), np.nan)}),
+        ({}, {"targets": np.zeros((79, 3))}),
+    ],
+)
+def test_what_is_malformed_is_refused(content, arrays):
+    stored = state(model_of()[1])
+    with pytest.raises(StorageError):
+        from_state(State({**stored.content, **content}, {**stored.arrays, **arrays}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"shape": "cube"}, {"scale": "wide"}, {"bias": -1.0}, {"scale": float("inf")}, {"z": 1}],
+)
+def test_kernels_are_checked(change):
+    stored = state(model_of()[1])
+    chosen = json.loads(json.dumps(stored.content["hyperparameters"]))
+    chosen["mean_kernel"] |= change
+    with pytest.raises(StorageError):
+        from_state(State({**stored.content, "hyperparameters": chosen}, stored.arrays))
