@@ -15,9 +15,9 @@ from momentdag.errors import StorageError
 
 LINEAR = ("--option", "family=linear", "--no-report")
 COMMAND = str(Path(sys.executable).with_name("momentdag"))
-# Long enough in the Markov chains (two seconds and more) to be caught there.
+# Long enough in the Markov chains (a second and more) to be caught there.
 SLOW = (
-    *("--draws", "3000", "--no-report", "--option", "method=chain", "--option", "n_chains=2"),
+    *("--draws", "2000", "--no-report", "--option", "method=chain", "--option", "n_chains=2"),
     *("--option", "n_starts=1", "--option", "n_inducing=40", "--option", "thinning=60"),
 )
 
@@ -145,7 +145,7 @@ def undisturbed(table):
         "n_inducing": 40,
         "thinning": 60,
     }
-    return md.MomentDAG(n_draws=3000, random_state=0, engine_options=options).fit(table)
+    return md.MomentDAG(n_draws=2000, random_state=0, engine_options=options).fit(table)
 
 
 def test_signals_leave_a_valid_folder_that_resumes_to_the_same_bits(

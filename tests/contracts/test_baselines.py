@@ -18,7 +18,7 @@ BAYESIAN = {"dds", "mc3"}
 
 # Small enough for a contract, which is not about accuracy.
 QUICK = {
-    "icdh": {"n_hidden": 3, "max_steps": 20, "n_rounds": 1},
+    "icdh": {"n_starts": 1, "n_hidden": 3, "max_steps": 20, "n_rounds": 1},
     "host": {"n_hidden": 3, "max_steps": 40},
     "dds": {"max_steps": 1000, "n_hidden": 4},
     "mc3": {"thinning": 5},
@@ -26,7 +26,7 @@ QUICK = {
 }
 # What makes a method fail, and a word of what it then says.
 HURRIED = {
-    "icdh": ({"max_penalty": 2.0, "max_steps": 1}, "raise max_penalty"),
+    "icdh": ({"n_starts": 1, "max_penalty": 2.0, "max_steps": 1}, "raise max_penalty"),
     "host": ({"max_steps": 1}, "raise max_steps"),
     "dds": ({"max_steps": 1, "n_hidden": 4}, "raise max_steps"),
     "mc3": ({"thinning": 1}, "raise n_draws"),

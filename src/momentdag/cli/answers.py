@@ -14,7 +14,21 @@ from momentdag.effects import MonteCarlo, intervene, levers
 from momentdag.errors import OptionError
 from momentdag.posterior.language import ask
 
-__all__ = ["LeverRequest", "run_effects", "run_levers", "run_query"]
+__all__ = ["EffectRequest", "LeverRequest", "run_effects", "run_levers", "run_query"]
+
+
+@dataclass(frozen=True)
+class EffectRequest:
+    """Everything that `momentdag effects` was asked for."""
+
+    run: Path
+    do: Sequence[str]
+    targets: Sequence[str] | None
+    limits: Sequence[str]
+    uncertainty: Literal["both", "graph", "function"]
+    level: float
+    worlds: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -28,6 +42,8 @@ class LeverRequest:
     max_levers: int
     confidence: float
     level: float
+    worlds: int
+    seed: int
 
 
 def run_query(run: Path, questions: Sequence[str], as_json: bool) -> None:
@@ -43,37 +59,29 @@ def run_query(run: Path, questions: Sequence[str], as_json: bool) -> None:
         print_records(records)
 
 
-def run_effects(
-    run: Path,
-    do: Sequence[str],
-    targets: Sequence[str] | None,
-    limits: Sequence[str],
-    uncertainty: Literal["both", "graph", "function"],
-    level: float,
-    worlds_and_seed: tuple[int, int],
-    as_json: bool,
-) -> None:
+def run_effects(request: EffectRequest, as_json: bool) -> None:
     """Print mean and spread of the targets in each setting."""
-    settings = parse_settings(do)
-    bounds = parse_limits(limits)
+    settings, limits = parse_settings(request.do), parse_limits(request.limits)
     result = intervene(
-        runs.load(run),
+        runs.load(request.run),
         settings,
-        targets or None,
-        limits=bounds,
-        uncertainty=uncertainty,
-        level=level,
-        monte_carlo=_monte_carlo(worlds_and_seed),
+        request.targets,
+        limits=limits,
+        uncertainty=request.uncertainty,
+        level=request.level,
+        monte_carlo=MonteCarlo(n_draws=request.worlds, random_state=request.seed),
     )
     records = result.to_frame().to_dict("records")
     if as_json:
-        print_json({"level": level, "uncertainty": uncertainty, "effects": records})
+        print_json({"level": result.level, "uncertainty": result.uncertainty, "effects": records})
         return
     print_records(records)
-    console().print(f"low and high: {level:.0%} intervals.{_units(run)}", markup=False)
+    console().print(
+        f"low and high: {result.level:.0%} intervals.{_units(request.run)}", markup=False
+    )
 
 
-def run_levers(request: LeverRequest, worlds_and_seed: tuple[int, int], as_json: bool) -> None:
+def run_levers(request: LeverRequest, as_json: bool) -> None:
     """Print the levers of a target, best first."""
     estimator = runs.load(request.run)
     tolerance = None
@@ -94,7 +102,7 @@ def run_levers(request: LeverRequest, worlds_and_seed: tuple[int, int], as_json:
         max_levers=request.max_levers,
         confidence=request.confidence,
         level=request.level,
-        monte_carlo=_monte_carlo(worlds_and_seed),
+        monte_carlo=MonteCarlo(n_draws=request.worlds, random_state=request.seed),
     )
     records = ranking.to_frame().to_dict("records")
     if as_json:
@@ -135,11 +143,6 @@ _SHOWN = (
     "holds",
     "p_variance_only",
 )
-
-
-def _monte_carlo(worlds_and_seed: tuple[int, int]) -> MonteCarlo:
-    n_draws, seed = worlds_and_seed
-    return MonteCarlo(n_draws=n_draws, random_state=seed)
 
 
 def _units(run: Path) -> str:

@@ -78,9 +78,12 @@ def effects(
 
     Example: momentdag effects run --do pkc=3 --target erk
     """
-    from momentdag.cli.answers import run_effects
+    from momentdag.cli.answers import EffectRequest, run_effects
 
-    run_effects(run, do or [], target, limits or [], uncertainty, level, (worlds, seed), json)
+    settings, bounds = ([] if given is None else given for given in (do, limits))
+    targets = target if target else None  # none given may arrive as an empty list
+    request = EffectRequest(run, settings, targets, bounds, uncertainty, level, worlds, seed)
+    run_effects(request, json)
 
 
 def levers(
@@ -116,5 +119,7 @@ def levers(
     """
     from momentdag.cli.answers import LeverRequest, run_levers
 
-    request = LeverRequest(run, target, hold_mean, candidates, max_levers, confidence, level)
-    run_levers(request, (worlds, seed), json)
+    request = LeverRequest(
+        run, target, hold_mean, candidates, max_levers, confidence, level, worlds, seed
+    )
+    run_levers(request, json)

@@ -12,13 +12,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from momentdag import runs
 from momentdag.cli.console import console
+from momentdag.cli.report import report_into
 from momentdag.cli.summary import edge_records, print_edges
 from momentdag.data import Dataset
 from momentdag.datasets import load_sachs
 from momentdag.errors import DataWarning, StorageError
 from momentdag.estimator import MomentDAG
 from momentdag.progress import ProgressBar
-from momentdag.report import write_report
 
 __all__ = ["run_demo"]
 
@@ -57,7 +57,7 @@ def run_demo(
         if with_report:
             out.print("Writing the report ...")
             title = "Sachs protein signalling (demo)"
-            write_report(estimator, data, folder / "report.html", title=title)
+            report_into(folder, estimator, data, title)
     records = edge_records(estimator.posterior_)
     for record in records:
         record["accepted"] = _accepted(sachs.union_graph, record["cause"], record["effect"])

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from sklearn.exceptions import ConvergenceWarning
 
 from momentdag import runs
 from momentdag.cli.console import console, plain, print_json
 from momentdag.cli.parsing import parse_options
 from momentdag.cli.program import Interrupted
 from momentdag.cli.reading import read_data, read_knowledge
+from momentdag.cli.report import report_into
 from momentdag.cli.summary import edge_records, print_edges
 from momentdag.estimator import MomentDAG
 from momentdag.progress import ProgressBar
-from momentdag.report import write_report
 
 __all__ = ["FitRequest", "run_fit"]
 
@@ -53,7 +56,9 @@ def run_fit(request: FitRequest, as_json: bool) -> None:
         engine_options=parse_options(request.options),
     )
     try:
-        with ProgressBar(disable=not sys.stderr.isatty()) as bar:
+        with warnings.catch_warnings(), ProgressBar(disable=not sys.stderr.isatty()) as bar:
+            # How good the draws are is part of the answer.
+            warnings.simplefilter("ignore", ConvergenceWarning)
             estimator = runs.fit(
                 estimator,
                 dataset,
@@ -72,13 +77,7 @@ def run_fit(request: FitRequest, as_json: bool) -> None:
         ) from None
     report = None
     if request.report:
-        report = write_report(
-            estimator,
-            dataset,
-            request.folder / "report.html",
-            title=request.data.name,
-            knowledge=estimator.knowledge,
-        )
+        report = report_into(request.folder, estimator, dataset, request.data.name)
     posterior = estimator.posterior_
     diagnostics = posterior.diagnostics()
     edges = edge_records(posterior)
@@ -105,6 +104,8 @@ def run_fit(request: FitRequest, as_json: bool) -> None:
     print_edges(edges)
     out.print("A probability is the share of drawn graph pairs that hold the edge.")
     out.print(f"Check of the draws: {plain(diagnostics.message())}", markup=False)
+    if estimator.status_ != "complete":
+        out.print(f"The fit was {estimator.status_}.", style="yellow")
     out.print(f"The run is in {request.folder}", markup=False)
     if report is not None:
         out.print(f"Open the report in a browser: {report}", markup=False)

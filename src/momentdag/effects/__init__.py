@@ -4,6 +4,7 @@ Everything is worked out in worlds drawn from the posterior over graph pairs and
 every figure comes with an interval, in the units of the data.
 """
 
+from momentdag.effects import export
 from momentdag.effects.contrasts import Contrast, contrast, direct_effect, total_effect
 from momentdag.effects.decomposition import VarianceDecomposition, decompose_variance
 from momentdag.effects.interventions import Intervention, intervene
@@ -19,6 +20,7 @@ __all__ = [
     "contrast",
     "decompose_variance",
     "direct_effect",
+    "export",
     "intervene",
     "levers",
     "total_effect",

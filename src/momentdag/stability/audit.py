@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import joblib
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from momentdag.data import Dataset
 from momentdag.errors import OptionError
@@ -169,8 +170,6 @@ def holds(knowledge: Knowledge, statement: Statement, posterior: Posterior) -> f
 
 
 def _refit(estimator: MomentDAG, dataset: Dataset, knowledge: Knowledge, seed: int) -> Posterior:
-    from sklearn.base import clone
-
     return refit(clone(estimator).set_params(knowledge=knowledge), dataset, seed)
 
 

@@ -237,7 +237,7 @@ def test_tiers_roots_and_sinks_hold_in_every_draw(five):
 def test_many_rows_are_thinned_for_the_structure(five):
     many = five.sample(np.random.default_rng(1), 3000)
     result = fit(many, max_rows=300, n_draws=50, **QUICK)
-    assert result.model._scorer.columns.shape == (5, 300)
+    assert result.model.scorer.columns.shape == (5, 300)
     assert result.posterior.n_draws == 50
 
 

@@ -180,7 +180,7 @@ class EvidenceModel:
     ) -> None:
         self.names = dataset.names
         self._units = Units(columns, dataset.location[columns], dataset.scale[columns])
-        self._scorer = scorer
+        self.scorer = scorer
         self._position = {dataset.names[c]: k for k, c in enumerate(columns)}
         self._budget = budget_bytes
         self._bytes = 0
@@ -204,7 +204,7 @@ class EvidenceModel:
         if key in self._mechanisms:
             self._mechanisms.move_to_end(key)
             return self._mechanisms[key]
-        scorer = self._scorer
+        scorer = self.scorer
         fit = scorer.fit(variable, parents)
         mechanism = LocalMechanism(
             fit,

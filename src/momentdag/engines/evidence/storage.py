@@ -24,7 +24,7 @@ __all__ = ["from_state", "state"]
 
 def state(model: EvidenceModel) -> State:
     """Return what a model can be made from again."""
-    scorer, columns = model._scorer, model._units.columns
+    scorer, columns = model.scorer, model._units.columns
     back = np.argsort(columns)
     hyperparameters = Hyperparameters(
         "values" if scorer.mean_features._sorted is None else "ranks",
