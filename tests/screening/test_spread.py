@@ -45,11 +45,11 @@ def test_normal_scores_tame_an_outlier():
 def test_the_tests_keep_their_level():
     rng = np.random.default_rng(0)
     found = np.array(
-        [spread_tests(rng, rng.normal(size=200), rng.normal(size=(200, 3))) for _ in range(60)]
+        [spread_tests(rng, rng.normal(size=200), rng.normal(size=(200, 3))) for _ in range(30)]
     )
     combined = [combine(list(row)) for row in found]
-    # Of 60 tests at level 0.1, 6 reject on average; more than 13 with a chance below 1 in 300.
-    assert (np.column_stack([found, combined]) < 0.1).sum(axis=0).max() <= 13
+    # Of 30 tests at level 0.1, 3 reject on average; more than 8 with a chance below 1 in 400.
+    assert (np.column_stack([found, combined]) < 0.1).sum(axis=0).max() <= 8
 
 
 def test_a_forest_finds_what_squares_cannot():
