@@ -22,6 +22,7 @@ def test_the_grid_is_the_papers():
     assert (BATCH_SIZES, HIDDEN_UNITS) == ((32, 64, 128, 256), (8, 16, 32, 64))
 
 
+@pytest.mark.slow
 def test_a_study_goes_on_where_it_stopped_and_keeps_the_best(data, brief, tmp_path):
     place = {"storage": f"sqlite:///{tmp_path / 'study.db'}", "hidden_units": [2, 4]}
     heard = []
