@@ -34,7 +34,7 @@ def test_likelihood_follows_both_moments_and_least_squares_the_mean(dataset):
         assert found.status == "complete"
         assert found.graphs[0, 1, 0]
         assert found.graphs[0, 2, 0]
-        # Why the default is not least squares: the objective itself says so.
+        # What least squares leaves out, the objective counts.
         assert found.details["objectives"] < by_mean.details["objectives"]
 
 
