@@ -11,12 +11,13 @@ import momentdag
 
 ROOT = Path(momentdag.__file__).parent
 
-FOUNDATION = {"_version", "errors", "frozen", "atomic", "graph"}
+FOUNDATION = {"_version", "errors", "frozen", "atomic", "graph", "seeds"}
 ALLOWED = {
     "_version": set(),
     "errors": set(),
     "atomic": {"errors"},
     "frozen": set(),
+    "seeds": {"errors"},
     "graph": {"errors", "frozen"},
     "data": FOUNDATION,
     "knowledge": FOUNDATION,

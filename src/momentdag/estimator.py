@@ -25,11 +25,11 @@ from momentdag.errors import DataError, OptionError
 from momentdag.graph import Selection
 from momentdag.knowledge import Knowledge
 from momentdag.progress import ProgressBar
+from momentdag.seeds import Seed, seed_of
 
 __all__ = ["MomentDAG"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-Seed: TypeAlias = "int | np.random.RandomState | np.random.Generator | None"
 
 
 class MomentDAG(BaseEstimator):  # type: ignore[misc]
@@ -140,7 +140,7 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         if not isinstance(knowledge, Knowledge):
             raise OptionError(f"Expected knowledge to be a Knowledge; got {type(knowledge)}.")
         knowledge.check(dataset.names)
-        seed = _seed(self.random_state)
+        seed = seed_of(self.random_state)
         rng = np.random.default_rng(seed)
         bar: AbstractContextManager[Progress] = nullcontext(
             silent if progress is None else progress
@@ -234,19 +234,3 @@ def _summary(dataset: Dataset) -> pd.DataFrame:
     table = np.vstack([quantiles, values.mean(axis=0), values.std(axis=0)]).T
     columns = ["min", "q05", "median", "q95", "max", "mean", "sd"]
     return pd.DataFrame(table, index=pd.Index(dataset.names, name="variable"), columns=columns)
-
-
-def _seed(random_state: Seed) -> int:
-    """Return an integer seed that stands for ``random_state`` and can be stored."""
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31 - 1))
-    if isinstance(random_state, int | np.integer) and random_state >= 0:
-        return int(random_state)
-    raise OptionError(
-        f"Expected random_state to be a non-negative integer, a generator or None; got "
-        f"{random_state!r}."
-    )

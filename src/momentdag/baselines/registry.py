@@ -22,6 +22,7 @@ from momentdag.data import Dataset
 from momentdag.errors import OptionError
 from momentdag.knowledge import Knowledge
 from momentdag.posterior import Posterior, Provenance
+from momentdag.seeds import Seed, seed_of
 
 __all__ = ["METHODS", "MethodName", "fit"]
 
@@ -41,7 +42,7 @@ def fit(
     X: Any,
     knowledge: Knowledge | None = None,
     n_draws: int = 2000,
-    random_state: int | np.random.Generator | None = None,
+    random_state: Seed = None,
     options: Options | Mapping[str, Any] | None = None,
 ) -> BaselineResult:
     """Learn a graph with another method than ours.
@@ -97,7 +98,7 @@ def fit(
     own_options = entry.options.read(options)
     dataset = Dataset.from_table(X, min_variables=2)
     limits = GraphLimits.of(knowledge, dataset.names)
-    seed = _seed(random_state)
+    seed = seed_of(random_state)
     rng = np.random.default_rng(seed)
     # One thread inside: sums then do not depend on how many cores there are.
     with threadpool_limits(1):
@@ -116,18 +117,3 @@ def fit(
     if estimate.status != "complete":
         warnings.warn(f"{entry.title}: {estimate.status}", ConvergenceWarning, stacklevel=2)
     return BaselineResult(method, posterior, graph, estimate.status, dict(estimate.details))
-
-
-def _seed(random_state: int | np.random.Generator | None) -> int:
-    """Return an integer seed that stands for ``random_state`` and can be stored."""
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31 - 1))
-    is_number = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if is_number and random_state >= 0:
-        return int(random_state)
-    raise OptionError(
-        "Expected random_state to be a non-negative integer, a Generator or None; got "
-        f"{random_state!r}."
-    )

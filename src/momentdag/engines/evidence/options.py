@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, TypeAlias, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from momentdag.engines.evidence.score import NoiseFamily
+from momentdag.engines.options import EngineOptions
 from momentdag.errors import OptionError
 
 __all__ = ["EvidenceOptions", "Family"]
@@ -14,7 +15,7 @@ Family: TypeAlias = Literal["gp", "gp_homoscedastic", "linear"]
 
 
 @dataclass(frozen=True)
-class EvidenceOptions:
+class EvidenceOptions(EngineOptions):
     """Options of the evidence engine; every one of them has a working default.
 
     Parameters
@@ -56,6 +57,8 @@ class EvidenceOptions:
     'gp'
     """
 
+    engine: ClassVar[str] = "evidence"
+
     family: Family = "gp"
     noise: NoiseFamily = "flexible"
     n_inducing: int | None = None
@@ -95,17 +98,3 @@ class EvidenceOptions:
                 continue
             if type(value) is not int or value < low:
                 raise OptionError(f"Expected {name} to be an integer >= {low}; got {value!r}.")
-
-    @classmethod
-    def from_mapping(cls, options: dict[str, Any] | None) -> EvidenceOptions:
-        """Build options from a dictionary; an unknown key is refused with the known ones."""
-        options = {} if options is None else dict(options)
-        known = [field.name for field in fields(cls)]
-        for key in options:
-            if key not in known:
-                raise OptionError(f"Expected evidence options among {known}; got {key!r}.")
-        return cls(**options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the options as plain JSON values."""
-        return asdict(self)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, TypeAlias, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias, get_args
 
+from momentdag.engines.options import EngineOptions
 from momentdag.errors import OptionError
 
 __all__ = ["Gradient", "Optimizer", "OrderPrior", "Updates", "VariationalOptions"]
@@ -31,7 +32,7 @@ _MAY_BE_NONE = ("batch_size", "order_margin")
 
 
 @dataclass(frozen=True)
-class VariationalOptions:
+class VariationalOptions(EngineOptions):
     """Options of the variational engine; every one of them has a working default.
 
     Parameters
@@ -96,6 +97,8 @@ class VariationalOptions:
     >>> VariationalOptions.published().order_margin
     1.5
     """
+
+    engine: ClassVar[str] = "variational"
 
     updates: Updates = "likelihood"
     optimizer: Optimizer = "adam"
@@ -166,20 +169,6 @@ class VariationalOptions:
             order_prior="none",
             order_margin=1.5,
         )
-
-    @classmethod
-    def from_mapping(cls, options: dict[str, Any] | None) -> VariationalOptions:
-        """Build options from a dictionary; an unknown key is refused with the known ones."""
-        options = {} if options is None else dict(options)
-        known = [field.name for field in fields(cls)]
-        for key in options:
-            if key not in known:
-                raise OptionError(f"Expected variational options among {known}; got {key!r}.")
-        return cls(**options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the options as plain JSON values."""
-        return asdict(self)
 
 
 def _is_number(value: object) -> bool:
