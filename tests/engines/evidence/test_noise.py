@@ -12,6 +12,7 @@ from momentdag.engines.evidence.noise import (
     Student,
     fit_tilt,
     student,
+    student_log_likelihoods,
 )
 
 LOG_2 = np.log(2)
@@ -235,3 +236,9 @@ def test_an_untilted_density_is_its_base() -> None:
     integral, _ = quad(lambda x: np.exp(NoiseDensity(base).log_density(np.array(x))), -np.inf, 1.0)
     # quad's own accuracy.
     assert float(base.distribution(np.array(1.0))) == pytest.approx(integral, abs=1e-7)
+
+
+def test_likelihoods_of_the_grid_are_those_of_its_members():
+    e2 = np.random.default_rng(5).standard_t(4, 300) ** 2
+    one_by_one = [student(df).log_density(e2).sum() for df in STUDENT_GRID]
+    np.testing.assert_allclose(student_log_likelihoods(e2), one_by_one, rtol=1e-12)

@@ -26,6 +26,7 @@ __all__ = [
     "Student",
     "fit_tilt",
     "student",
+    "student_log_likelihoods",
 ]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -103,6 +104,15 @@ def student(df: float) -> Student:
 
 STUDENT_GRID = (np.inf, 12.0, 6.0, 4.0, 3.0)
 GAUSSIAN = Student(np.inf)
+_HEAVY = np.array(STUDENT_GRID[1:])
+_LOG_CONSTANTS = np.array([student(df).log_density(np.zeros(1))[0] for df in STUDENT_GRID])
+
+
+def student_log_likelihoods(e2: FloatArray) -> FloatArray:
+    """Return the log-likelihood of squared values (n,) under each base of the grid, (bases,)."""
+    tails = np.log(1 + e2 / (_HEAVY[:, None] - 2)).sum(axis=1)
+    shapes = np.append(float(e2.sum()), (_HEAVY + 1) * tails)
+    return np.asarray(len(e2) * _LOG_CONSTANTS - 0.5 * shapes)
 
 
 class _Grid(NamedTuple):

@@ -17,6 +17,7 @@ from momentdag.engines.evidence.noise import Student
 __all__ = [
     "LARGEST_SQUARE",
     "TOLERANCE",
+    "Move",
     "ScalePrior",
     "move_log_std",
     "scale_evidence",
@@ -69,6 +70,14 @@ class ScalePrior(NamedTuple):
         return np.asarray(0.5 * self.information * fitted + self.log_weight)
 
 
+class Move(NamedTuple):
+    """Where a few scoring steps lead."""
+
+    log_std: FloatArray  # (n,)
+    amplitude: int
+    projection: FloatArray  # (r,) P'z of the working response before the first step
+
+
 def move_log_std(
     P: FloatArray,
     prior: ScalePrior,
@@ -76,10 +85,13 @@ def move_log_std(
     second: FloatArray,
     base: Student,
     amplitude: int | None,
-) -> tuple[FloatArray, int]:
+) -> Move:
     """Move the log standard deviations by a few Fisher scoring steps, residuals held."""
+    first: FloatArray | None = None
     for _ in range(_SCORING_STEPS):
         projection = _working_response(log_std, second, base) @ P
+        if first is None:
+            first = projection
         if amplitude is None:
             amplitude = int(np.argmax(prior.working_evidence(projection)))
         target = P @ (projection * prior.shrinkage[amplitude])
@@ -90,8 +102,8 @@ def move_log_std(
         log_std = np.maximum(target, _SMALLEST_LOG_STD)
         if largest < 0.5 * TOLERANCE:
             break
-    assert amplitude is not None
-    return log_std, amplitude
+    assert first is not None and amplitude is not None
+    return Move(log_std, amplitude, first)
 
 
 def _working_response(log_std: FloatArray, second: FloatArray, base: Student) -> FloatArray:
@@ -106,10 +118,12 @@ def _working_response(log_std: FloatArray, second: FloatArray, base: Student) ->
 
 
 def scale_evidence(
-    P: FloatArray, prior: ScalePrior, log_std: FloatArray, second: FloatArray, base: Student
+    P: FloatArray, prior: ScalePrior, log_std: FloatArray, projection: FloatArray
 ) -> tuple[float, int]:
-    """Return the Occam and prior terms of u at its mode, averaged over amplitudes."""
-    projection = _working_response(log_std, second, base) @ P
+    """Return the Occam and prior terms of u at its mode, averaged over amplitudes.
+
+    ``projection`` (r,) is P'z at ``log_std``.
+    """
     values = prior.working_evidence(projection)
     best = int(np.argmax(values))
     u = log_std @ P

@@ -35,6 +35,7 @@ from momentdag.engines.evidence.noise import (
     Student,
     fit_tilt,
     student,
+    student_log_likelihoods,
 )
 from momentdag.engines.evidence.scale import (
     LARGEST_SQUARE,
@@ -151,10 +152,8 @@ class LocalScorer:
             if self.noise != "gaussian" and step in _STEPS_THAT_CHOOSE_TAILS:
                 base = _best_student(second * inverse_square)
                 scale_prior = scale_prior.given(base.scale_information)
-            moved_to, scale_amplitude = move_log_std(
-                P, scale_prior, log_std, second, base, scale_amplitude
-            )
-            remainder = moved_to - log_std
+            move = move_log_std(P, scale_prior, log_std, second, base, scale_amplitude)
+            remainder = move.log_std - log_std
             converged = float(np.abs(remainder).max()) < TOLERANCE
             is_last = step == _MAX_STEPS - 1
             if is_last or (converged and step >= (1 if self.noise == "gaussian" else 2)):
@@ -164,13 +163,12 @@ class LocalScorer:
                 if is_last or near.get(better, 0.0) <= 0 or n_looks == _MAX_LOOKS:
                     break
                 mean_amplitude = better
-            log_std = moved_to
+            log_std = move.log_std
             weights = None if base.is_normal else base.weights(second * np.exp(-2 * log_std))
             # Let the amplitude settle, then hold it: a choice that flips back and forth would
             # keep the iteration from converging.
-            if step < 2:
-                scale_amplitude = None
-        of_scale, scale_amplitude = scale_evidence(P, scale_prior, log_std, second, base)
+            scale_amplitude = None if step < 2 else move.amplitude
+        of_scale, best_amplitude = scale_evidence(P, scale_prior, log_std, move.projection)
         log_noise, noise = self._noise_evidence(residual * np.exp(-log_std), base)
         occam = mean_occam(mean, mean_prior, list(near.values()), base)
         # The last move was not made; to second order this is what it would have gained.
@@ -179,7 +177,7 @@ class LocalScorer:
         if not np.isfinite(evidence):
             raise np.linalg.LinAlgError("The evidence is not a number.")
         return LocalFit(
-            evidence, log_std, residual, second, mean, scale_amplitude, noise, converged
+            evidence, log_std, residual, second, mean, best_amplitude, noise, converged
         )
 
     def screen(
@@ -257,7 +255,7 @@ class LocalScorer:
             lowest = self._lowest_amplitude(log_std)
             amplitude = lowest + int(np.argmax(evidence[lowest:]))
         if P.shape[1] > 1:
-            log_std, _ = move_log_std(P, scale_prior, log_std, second, GAUSSIAN, None)
+            log_std = move_log_std(P, scale_prior, log_std, second, GAUSSIAN, None).log_std
         return log_std, amplitude
 
     def _mean_prior(self, basis: Basis) -> MeanPrior:
@@ -286,7 +284,7 @@ class LocalScorer:
         e2 = e * e
         if self.noise == "gaussian":
             return float(GAUSSIAN.log_density(e2).sum()), NoiseDensity(GAUSSIAN)
-        values = _student_log_likelihoods(e2)
+        values = student_log_likelihoods(e2)
         log_noise = float(np.logaddexp.reduce(values) - np.log(len(values)))
         if self.noise == "student":
             return log_noise, NoiseDensity(base)
@@ -296,9 +294,4 @@ class LocalScorer:
 
 
 def _best_student(e2: FloatArray) -> Student:
-    return student(STUDENT_GRID[int(np.argmax(_student_log_likelihoods(e2)))])
-
-
-def _student_log_likelihoods(e2: FloatArray) -> FloatArray:
-    """Return the log-likelihood of squared residuals under each Student base, (bases,)."""
-    return np.array([float(student(df).log_density(e2).sum()) for df in STUDENT_GRID])
+    return student(STUDENT_GRID[int(np.argmax(student_log_likelihoods(e2)))])
