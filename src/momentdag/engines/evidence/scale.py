@@ -102,7 +102,8 @@ def move_log_std(
         log_std = np.maximum(target, _SMALLEST_LOG_STD)
         if largest < 0.5 * TOLERANCE:
             break
-    assert first is not None and amplitude is not None
+    assert first is not None
+    assert amplitude is not None
     return Move(log_std, amplitude, first)
 
 
