@@ -40,7 +40,8 @@ def weighted_quantiles(
 ) -> FloatArray:
     """Return quantiles over the first axis, shape (n_probabilities, ...).
 
-    The distribution function is interpolated between the middles of its steps.
+    Of K answers of equal weight the k-th smallest counts as the quantile k / (K + 1), so that one
+    more draw falls between two quantiles just as often as it should, however few the answers.
 
     Examples
     --------
@@ -48,11 +49,13 @@ def weighted_quantiles(
     >>> weighted_quantiles(np.array([1.0, 5.0, 3.0]), np.array([0.25, 0.25, 0.5]), (0.5,)).tolist()
     [3.0]
     """
-    flat = answers.reshape(len(answers), -1)
+    n_answers = len(answers)
+    flat = answers.reshape(n_answers, -1)
     order = np.argsort(flat, axis=0)
     found = np.empty((len(probabilities), flat.shape[1]))
     for k, own in enumerate(order.T):
         share = weights[own]
-        middles = np.cumsum(share) - 0.5 * share
-        found[:, k] = np.interp(probabilities, middles / share.sum(), flat[own, k])
+        middles = (np.cumsum(share) - 0.5 * share) / share.sum()
+        places = (n_answers * middles + 0.5) / (n_answers + 1)
+        found[:, k] = np.interp(probabilities, places, flat[own, k])
     return found.reshape(len(probabilities), *answers.shape[1:])
