@@ -1,6 +1,9 @@
 """The report in a real browser, from a file URL."""
 
 import json
+import subprocess
+import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +11,8 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
+
+import momentdag as md
 
 ARTEFACTS = Path(__file__).parents[2] / "artefacts"
 _PATIENCE = 30  # seconds; drawing takes one, a busy machine some
@@ -19,8 +24,8 @@ def requests(driver):
     return [message["params"]["request"]["url"] for message in sent]
 
 
-@pytest.fixture
-def page(browser, report):
+@contextmanager
+def opened(browser, report):
     """Open the report afresh; at the end, nothing may have gone wrong or out."""
     browser.get_log("browser"), browser.get_log("performance")  # of the test before
     browser.get(report.as_uri())
@@ -29,6 +34,12 @@ def page(browser, report):
     yield browser
     assert browser.get_log("browser") == []
     assert [url for url in requests(browser) if not url.startswith(("file:", "data:"))] == []
+
+
+@pytest.fixture
+def page(browser, report):
+    with opened(browser, report) as driver:
+        yield driver
 
 
 def visible_edges(driver):
@@ -239,6 +250,34 @@ def test_a_screenshot_is_kept(page):
     red, green, blue = np.moveaxis(pixels[..., :3], -1, 0)
     assert ((red > 0.6) & (green < 0.35) & (blue < 0.3)).sum() > 200
     assert ((blue > 0.5) & (red < 0.25)).sum() > 200
+
+
+def test_the_report_of_the_demo(browser, tmp_path):
+    program = Path(sys.executable).with_name("momentdag")
+    small = ("--cells", "100", "--draws", "60", "--jobs", "1")
+    subprocess.run(
+        [program, "demo", *small, "-o", tmp_path / "demo"], check=True, capture_output=True
+    )
+    posterior = md.Posterior.load(tmp_path / "demo" / "posterior.zip")
+    with opened(browser, tmp_path / "demo" / "report.html") as driver:
+        slide_to(driver, 0.05)
+        before = visible_edges(driver)
+        slide_to(driver, 0.95)
+        assert 0 < len(visible_edges(driver)) < len(before)
+        erk = posterior.index("erk")
+        node(driver, erk).click()
+        assert driver.find_element(By.CSS_SELECTOR, "#about h3").text == "erk"
+        table = posterior.edge_table(min_probability=0.05).query("effect == 'erk'")
+        for moment in ("mean", "variance"):
+            shown = set(lines(driver, f"#{moment}-parents button"))
+            assert shown == set(table.query("moment == @moment")["cause"])
+        driver.find_element(By.CSS_SELECTOR, "#edge-table thead th button").click()
+        causes = lines(driver, "#edge-table tbody tr:not([hidden]) th")
+        assert len(set(causes)) > 1
+        assert causes in (sorted(causes), sorted(causes, reverse=True))
+        ARTEFACTS.mkdir(exist_ok=True)
+        driver.execute_script("document.getElementById('graphs').scrollIntoView()")
+        assert driver.save_screenshot(str(ARTEFACTS / "demo.png"))
 
 
 def test_fifty_variables_answer_at_once(browser, wide_report):
