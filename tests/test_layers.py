@@ -11,13 +11,16 @@ import momentdag
 
 ROOT = Path(momentdag.__file__).parent
 
-FOUNDATION = {"_version", "errors", "frozen", "atomic", "graph", "seeds"}
+FOUNDATION = {"_version", "errors", "frozen", "atomic", "regular", "graph", "parallel", "seeds"}
 ALLOWED = {
     "_version": set(),
     "errors": set(),
     "atomic": {"errors"},
     "frozen": set(),
+    "regular": set(),
     "seeds": {"errors"},
+    "parallel": {"errors", "workers"},
+    "workers": {"_version", "errors"},
     "graph": {"errors", "frozen"},
     "data": FOUNDATION,
     "knowledge": FOUNDATION,

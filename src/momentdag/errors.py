@@ -1,10 +1,13 @@
 """The exception family: every refusal by momentdag is a `MomentdagError`.
 
-A message says what was expected, what arrived, and what to do about it. The members also derive
-from `ValueError`, so code that knows nothing of momentdag can catch them in the usual way.
+A message says what was expected, what arrived, and what to do about it. Those about what was given
+also derive from `ValueError`, so code that knows nothing of momentdag can catch them in the usual
+way.
 """
 
 __all__ = [
+    "ClusterError",
+    "ClusterWarning",
     "DataError",
     "DataWarning",
     "ExtrapolationWarning",
@@ -14,11 +17,18 @@ __all__ = [
     "MomentdagWarning",
     "OptionError",
     "StorageError",
+    "quote",
 ]
+
+_MAX_QUOTED = 100
 
 
 class MomentdagError(Exception):
     """Base class of everything momentdag raises on purpose."""
+
+
+class ClusterError(MomentdagError, RuntimeError):
+    """A cluster cannot be reached or cannot do the work."""
 
 
 class DataError(MomentdagError, ValueError):
@@ -45,9 +55,28 @@ class MomentdagWarning(UserWarning):
     """Base class of the warnings momentdag gives."""
 
 
+class ClusterWarning(MomentdagWarning):
+    """A worker of a cluster was lost; its work was done again."""
+
+
 class DataWarning(MomentdagWarning):
     """The data are usable, but something in them deserves a look."""
 
 
 class ExtrapolationWarning(MomentdagWarning):
     """An answer is asked for outside the range of the data."""
+
+
+def quote(value: object) -> str:
+    """Return a value for a message: as it would be typed, cut short if it is very long.
+
+    Examples
+    --------
+    >>> quote("mek"), len(quote("x" * 5000))
+    ("'mek'", 103)
+    """
+    try:
+        text = repr(value)
+    except Exception:  # foreign objects, and whole numbers of more than 4300 digits
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}..."

@@ -16,12 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from momentdag.data import Dataset
-from momentdag.data.checks import check_finite
+from momentdag.data.checks import check_finite, check_variances
 from momentdag.data.tables import read_table
 from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.protocol import Checkpoint, Engine, Fit, Progress, silent
-from momentdag.errors import DataError, OptionError
+from momentdag.errors import DataError, OptionError, quote
 from momentdag.graph import Selection
 from momentdag.knowledge import Knowledge
 from momentdag.progress import ProgressBar
@@ -132,9 +132,16 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
             all_cores = name == "n_jobs" and value == -1
             if not all_cores and (not isinstance(value, int | np.integer) or value < 1):
                 also = " or -1" if name == "n_jobs" else ""
-                raise OptionError(f"Expected {name} to be a positive integer{also}; got {value!r}.")
-        validate_data(self, X.to_frame() if isinstance(X, Dataset) else X, skip_check_array=True)
+                raise OptionError(
+                    f"Expected {name} to be a positive integer{also}; got {quote(value)}."
+                )
+        try:
+            frame = X.to_frame() if isinstance(X, Dataset) else X
+            validate_data(self, frame, skip_check_array=True)
+        except TypeError as error:  # labels of several types, which scikit-learn refuses
+            raise DataError(f"Expected names of columns as text; {error}") from error
         dataset = Dataset.from_table(X, min_variables=2)
+        check_variances(dataset.names, dataset.scale)
         self.n_features_in_ = dataset.n_variables
         knowledge = Knowledge() if self.knowledge is None else self.knowledge
         if not isinstance(knowledge, Knowledge):
@@ -183,7 +190,7 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
 
             return VariationalEngine(VariationalOptions.from_mapping(self.engine_options))
         raise OptionError(
-            f"Expected engine among ['evidence', 'variational']; got {self.engine!r}."
+            f"Expected engine among ['evidence', 'variational']; got {quote(self.engine)}."
         )
 
     def _labelled(self, graph: nx.DiGraph[Any], moment: Selection) -> nx.DiGraph[Any]:

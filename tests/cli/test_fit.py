@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import momentdag as md
@@ -215,3 +216,41 @@ def test_a_corrupted_run_folder_is_refused_by_every_command(invoke, refused, run
         refused(invoke(*arguments), "posterior.zip", "altered or damaged")
     (broken / "run.json").write_text("{")
     refused(invoke("query", broken, "dose -> response"), "run.json is malformed")
+
+
+def test_a_fit_on_a_cluster_through_the_real_program(command, csv, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    options = ("--draws", "120", "--seed", "4", "--no-report", "--option", "family=linear")
+    options += ("--option", "method=chain")
+    assert command("fit", csv, "-o", tmp_path / "here", *options).returncode == 0
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    ) as cluster:
+        address = cluster.scheduler_address
+        result = command("fit", csv, "-o", tmp_path / "there", "--scheduler", address, *options)
+        worked = cluster.scheduler.transition_counter
+    assert result.returncode == 0, result.stderr
+    assert worked > 0  # tasks went through the scheduler
+    here, there = (runs.load_posterior(tmp_path / name) for name in ("here", "there"))
+    np.testing.assert_array_equal(here.mean_graphs, there.mean_graphs)
+    np.testing.assert_array_equal(here.log_posterior, there.log_posterior)
+
+
+def test_a_scheduler_that_cannot_be_used_is_refused(invoke, refused, csv, tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    monkeypatch.setattr("momentdag.parallel.cluster.__wrapped__.__defaults__", (0.5,))
+    nobody = ("--scheduler", "tcp://127.0.0.1:1")
+    refused(invoke("fit", csv, "-o", folder, *nobody), "nobody answered", "dask scheduler")
+    refused(invoke("fit", csv, "-o", folder, "--engine", "variational", *nobody), "evidence engine")
+    assert not folder.exists()
+
+
+def test_long_tables_say_which_rows_were_used(invoke, tmp_path):
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=400)
+    table = pd.DataFrame({"x": cause, "y": cause + rng.normal(size=400)})
+    table.to_parquet(tmp_path / "long.parquet")
+    options = ("--draws", "100", "--option", "max_rows=150", *LINEAR)
+    result = invoke("fit", tmp_path / "long.parquet", "-o", tmp_path / "run", *options)
+    assert result.exit_code == 0, result.output
+    assert "150 of the 400 rows" in " ".join(result.stdout.split())

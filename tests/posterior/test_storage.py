@@ -152,7 +152,7 @@ def test_a_tampered_manifest_fails_the_checksum(saved, key, value):
         ("names", ["a", "b"], "shape"),
         ("names", ["a", "a", "b", "c", "d"], "unique"),
         ("names", "abcde", "list of variable names"),
-        ("n_draws", 10**12, "shape"),
+        ("n_draws", 10**12, "more than is accepted"),
         ("n_draws", -1, "positive number"),
         ("provenance", {"surprise": 1}, "not an intact"),
         ("provenance", {"engine": 7}, "engine as text"),
@@ -181,15 +181,11 @@ def test_forged_draws_are_refused_and_never_executed(saved, draws, message):
         Posterior.load(saved)
 
 
-def test_a_damaged_compressed_archive_is_refused(saved):
+def test_a_compressed_archive_is_refused_unread(saved):
     with zipfile.ZipFile(saved) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
-        start = archive.getinfo("manifest.json").header_offset + 30 + len("manifest.json")
-    content = bytearray(saved.read_bytes())
-    content[start : start + 20] = b"\xff" * 20  # no such block type: zlib itself gives up
-    saved.write_bytes(content)
-    with pytest.raises(StorageError, match="not an intact"):
+    with pytest.raises(StorageError, match="stored, not compressed"):
         Posterior.load(saved)

@@ -15,10 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from momentdag import runs
 from momentdag.cli.console import console, plain, print_json
 from momentdag.cli.parsing import parse_options
-from momentdag.cli.program import Interrupted
+from momentdag.cli.program import Interrupted, on_cluster
 from momentdag.cli.reading import read_data, read_knowledge
 from momentdag.cli.report import report_into
 from momentdag.cli.summary import edge_records, print_edges
+from momentdag.errors import OptionError
 from momentdag.estimator import MomentDAG
 from momentdag.progress import ProgressBar
 
@@ -36,6 +37,7 @@ class FitRequest:
     n_draws: int
     seed: int
     n_jobs: int
+    scheduler: str | None
     log_scale: str | None
     options: Sequence[str]
     resume: bool
@@ -46,6 +48,11 @@ class FitRequest:
 def run_fit(request: FitRequest, as_json: bool) -> None:
     """Fit, write the run folder and its report, and say what was found."""
     started = time.monotonic()
+    if request.scheduler is not None and request.engine != "evidence":
+        raise OptionError(
+            f"Expected --scheduler with the evidence engine; got --engine {request.engine}, whose "
+            "restarts share one process. Leave --scheduler out."
+        )
     dataset, log_columns = read_data(request.data, request.log_scale)
     estimator = MomentDAG(
         engine=request.engine,
@@ -56,7 +63,11 @@ def run_fit(request: FitRequest, as_json: bool) -> None:
         engine_options=parse_options(request.options),
     )
     try:
-        with warnings.catch_warnings(), ProgressBar(disable=not sys.stderr.isatty()) as bar:
+        with (
+            on_cluster(request.scheduler),
+            warnings.catch_warnings(),
+            ProgressBar(disable=not sys.stderr.isatty()) as bar,
+        ):
             # How good the draws are is part of the answer.
             warnings.simplefilter("ignore", ConvergenceWarning)
             estimator = runs.fit(
@@ -80,6 +91,7 @@ def run_fit(request: FitRequest, as_json: bool) -> None:
         report = report_into(request.folder, estimator, dataset, request.data.name)
     posterior = estimator.posterior_
     diagnostics = posterior.diagnostics()
+    n_for_structure = posterior.provenance.options.get("n_samples_for_structure", dataset.n_samples)
     edges = edge_records(posterior)
     if as_json:
         print_json(
@@ -88,6 +100,7 @@ def run_fit(request: FitRequest, as_json: bool) -> None:
                 "report": None if report is None else str(report),
                 "status": estimator.status_,
                 "n_samples": dataset.n_samples,
+                "n_samples_for_structure": n_for_structure,
                 "n_variables": dataset.n_variables,
                 "n_draws": posterior.n_draws,
                 "seconds": round(time.monotonic() - started, 3),
@@ -103,6 +116,11 @@ def run_fit(request: FitRequest, as_json: bool) -> None:
     out = console()
     print_edges(edges)
     out.print("A probability is the share of drawn graph pairs that hold the edge.")
+    if n_for_structure < dataset.n_samples:
+        out.print(
+            f"Graphs were learned from {n_for_structure} of the {dataset.n_samples} rows, drawn at "
+            "random; functions are fitted to all. --option max_rows=... takes more."
+        )
     out.print(f"Check of the draws: {plain(diagnostics.message())}", markup=False)
     if estimator.status_ != "complete":
         out.print(f"The fit was {estimator.status_}.", style="yellow")

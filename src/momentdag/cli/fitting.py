@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from momentdag.cli.program import JsonOption, RunArgument
+from momentdag.cli.program import JsonOption, RunArgument, SchedulerOption
 
 __all__ = ["demo", "fit", "report", "screen"]
 
@@ -90,6 +90,7 @@ def fit(
     draws: DrawsOption = 2000,
     seed: SeedOption = 0,
     jobs: JobsOption = 1,
+    scheduler: SchedulerOption = None,
     log_scale: LogOption = None,
     option: Annotated[
         list[str] | None,
@@ -124,6 +125,7 @@ def fit(
         draws,
         seed,
         jobs,
+        scheduler,
         log_scale,
         [] if option is None else option,
         resume,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from momentdag.errors import OptionError
+from momentdag.errors import OptionError, quote
 
 __all__ = ["parse_limits", "parse_names", "parse_options", "parse_settings", "parse_tolerance"]
 
@@ -33,14 +33,14 @@ def parse_settings(texts: Sequence[str]) -> dict[str, list[float]]:
     for text in texts:
         name, values = _assignment(text, "--do")
         if name in found:
-            raise OptionError(f"Expected --do once for each variable; {name!r} is repeated.")
+            raise OptionError(f"Expected --do once for each variable; {quote(name)} is repeated.")
         if ":" in values:
             parts = values.split(":")
             if len(parts) != 3 or not parts[2].strip().isdecimal():
-                raise OptionError(f"Expected --do NAME=LOW:HIGH:COUNT; got {text!r}.")
+                raise OptionError(f"Expected --do NAME=LOW:HIGH:COUNT; got {quote(text)}.")
             low, high, count = _number(parts[0], text), _number(parts[1], text), int(parts[2])
             if not 1 <= count <= _MAX_SETTINGS:
-                raise OptionError(f"Expected 1 to {_MAX_SETTINGS} values; got {text!r}.")
+                raise OptionError(f"Expected 1 to {_MAX_SETTINGS} values; got {quote(text)}.")
             found[name] = np.linspace(low, high, count).tolist()
         else:
             found[name] = [_number(value, text) for value in values.split(",")]
@@ -65,7 +65,7 @@ def parse_limits(texts: Sequence[str]) -> dict[str, tuple[float | None, float | 
         name, values = _assignment(text, "--limits")
         sides = values.split(":")
         if len(sides) != 2:
-            raise OptionError(f"Expected --limits NAME=LOW:HIGH; got {text!r}.")
+            raise OptionError(f"Expected --limits NAME=LOW:HIGH; got {quote(text)}.")
         low, high = (_number(side, text) if side.strip() else None for side in sides)
         found[name] = (low, high)
     return found or None
@@ -92,7 +92,7 @@ def parse_tolerance(text: str, mean: float, sd: float) -> float:
     tolerance = _number(number, text) * unit
     if not tolerance > 0:
         raise OptionError(
-            f"Expected a positive tolerance such as 0.3, 5% or 0.1sd; {text!r} comes to "
+            f"Expected a positive tolerance such as 0.3, 5% or 0.1sd; {quote(text)} comes to "
             f"{tolerance:g}, as the target has mean {mean:g} and sd {sd:g}."
         )
     return tolerance
@@ -136,7 +136,7 @@ def _assignment(text: str, option: str) -> tuple[str, str]:
     # The last equals sign: numbers have none, names may.
     name, equals, value = text.rpartition("=")
     if not equals or not name.strip() or not value.strip():
-        raise OptionError(f"Expected {option} NAME=VALUE; got {text!r}.")
+        raise OptionError(f"Expected {option} NAME=VALUE; got {quote(text)}.")
     return name.strip(), value.strip()
 
 
@@ -146,5 +146,5 @@ def _number(text: str, whole: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise OptionError(f"Expected a number; got {text!r} in {whole!r}.")
+        raise OptionError(f"Expected a number; got {quote(text)} in {quote(whole)}.")
     return number

@@ -9,7 +9,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, ParamSpec, TextIO
 
@@ -19,7 +19,15 @@ from momentdag._version import __version__
 from momentdag.cli.console import console, say
 from momentdag.errors import MomentdagError, MomentdagWarning
 
-__all__ = ["Interrupted", "JsonOption", "RunArgument", "add_command", "app"]
+__all__ = [
+    "Interrupted",
+    "JsonOption",
+    "RunArgument",
+    "SchedulerOption",
+    "add_command",
+    "app",
+    "on_cluster",
+]
 
 P = ParamSpec("P")
 
@@ -39,6 +47,14 @@ RunArgument = Annotated[
 ]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, for other programs.")
+]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Work on this Dask cluster (tcp://host:port) instead of --jobs processes.",
+    ),
 ]
 
 
@@ -76,6 +92,15 @@ def options(
     130 or 143 interrupted; 1 anything else.
     """
     _Manners.debug = debug
+
+
+def on_cluster(address: str | None) -> AbstractContextManager[object]:
+    """Run what is parallel on the cluster at ``address``, or on this machine if there is none."""
+    if address is None:
+        return nullcontext()
+    from momentdag.parallel import cluster
+
+    return cluster(address)
 
 
 def add_command(function: Callable[P, None]) -> None:

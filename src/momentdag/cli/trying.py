@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from momentdag.cli.program import JsonOption
+from momentdag.cli.program import JsonOption, SchedulerOption, on_cluster
 
 __all__ = ["bench", "reproduce", "simulate"]
 
@@ -50,6 +50,7 @@ def reproduce(
         int | None, typer.Option("--sets", min=1, help="Data sets of each case; the paper has 20.")
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for all.")] = 1,
+    scheduler: SchedulerOption = None,
     folder: Annotated[
         Path, typer.Option("--output", "-o", help="Where results and their page are kept.")
     ] = Path("reproduction"),
@@ -71,17 +72,18 @@ def reproduce(
     from momentdag.cli.parsing import parse_names
     from momentdag.experiments.runner import reproduce as run_reproduce
 
-    code = run_reproduce(
-        names,
-        quick=quick,
-        n_sets=sets,
-        n_jobs=jobs,
-        folder=folder,
-        console=console(),
-        methods=None if methods is None else parse_names(methods),
-        max_variables=max_variables,
-        page_folder=page,
-    )
+    with on_cluster(scheduler):
+        code = run_reproduce(
+            names,
+            quick=quick,
+            n_sets=sets,
+            n_jobs=jobs,
+            folder=folder,
+            console=console(),
+            methods=None if methods is None else parse_names(methods),
+            max_variables=max_variables,
+            page_folder=page,
+        )
     raise typer.Exit(code)
 
 

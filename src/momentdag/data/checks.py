@@ -15,11 +15,13 @@ from momentdag.errors import DataError
 __all__ = [
     "DISCRETE_VALUES",
     "EXTREME_SD",
+    "MAX_SD",
     "MIN_SAMPLES",
     "SAMPLES_PER_VARIABLE",
     "check_finite",
     "check_no_copies",
     "check_shape",
+    "check_variances",
     "take_notes",
 ]
 
@@ -34,6 +36,10 @@ DISCRETE_VALUES = 10
 
 EXTREME_SD = 10.0
 """A cell further than this many standard deviations from its column's mean is extreme."""
+
+MAX_SD = 1e140
+"""A fit refuses columns with a larger sd, or one below its inverse: squares must stay numbers, also
+those of what lies far out in a tail."""
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -150,6 +156,40 @@ def _agree_robustly(halves: FloatArray) -> bool:
         robust = (halves - middle) / (high - low)
         difference = np.abs(robust[:, 0] - robust[:, 1])
         return bool(np.all(difference <= _COPY_TOLERANCE * (1 + np.abs(robust[:, 0]))))
+
+
+def check_variances(names: Sequence[str], scale: FloatArray) -> None:
+    """Refuse columns whose variance is too large or too small for a float.
+
+    Parameters
+    ----------
+    names : sequence of str
+    scale : float array, shape (n_variables,)
+        Their standard deviations.
+
+    Raises
+    ------
+    DataError
+        With the columns and their standard deviations.
+
+    Examples
+    --------
+    >>> check_variances(["light"], np.array([1e-200]))
+    Traceback (most recent call last):
+    ...
+    momentdag.errors.DataError: Expected standard deviations between 1e-140 and 1e+140; column
+    'light' has 1e-200. Use another unit.
+    """
+    faults = [
+        f"column {quote(name)} has {sd:.3g}"
+        for name, sd in zip(names, scale, strict=True)
+        if not 1 / MAX_SD <= sd <= MAX_SD
+    ]
+    if faults:
+        raise DataError(
+            f"Expected standard deviations between {1 / MAX_SD:g} and {MAX_SD:g}; "
+            f"{enumerate_briefly(faults)}. Use another unit."
+        )
 
 
 def take_notes(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import codecs
 import os
 import stat
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from momentdag.data.delimited import Delimiter, read_delimited
-from momentdag.data.tables import Table, check_names, quote, read_table
+from momentdag.data.parquet import read_parquet
+from momentdag.data.tables import Table, quote
 from momentdag.errors import DataError, OptionError
 
 __all__ = ["MAX_FILE_BYTES", "Delimiter", "read_file"]
@@ -74,7 +74,7 @@ def read_file(
     try:
         start = _check_file(file, max_bytes)
         if start.startswith(b"PAR1") or file.suffix.lower() in (".parquet", ".pq"):
-            return _read_parquet(file, max_bytes)
+            return read_parquet(file, max_bytes)
         _check_text(file)
         return read_delimited(file, delimiter)
     except FileNotFoundError:
@@ -107,41 +107,6 @@ def _check_file(file: Path, max_bytes: int) -> bytes:
         if start.startswith(magic):
             raise DataError(f"Expected UTF-8 text or Parquet; the file looks like {meaning}.")
     return start
-
-
-def _read_parquet(file: Path, max_bytes: int) -> Table:
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise DataError(
-            "Expected pyarrow to be installed for reading Parquet. Install momentdag[parquet], or "
-            "convert the file to CSV."
-        ) from None
-    try:
-        with pyarrow.parquet.ParquetFile(file) as source:
-            schema, n_rows = source.schema_arrow, source.metadata.num_rows
-            names = check_names(schema.names)
-            unpacked = 8 * n_rows * len(names)
-            if unpacked > max_bytes:
-                raise DataError(
-                    f"Expected at most {max_bytes} bytes; the file unpacks to {unpacked}. Pass a "
-                    "larger max_bytes, or fewer rows or columns."
-                )
-            stored_index = _index_columns(schema.pandas_metadata, names)
-            table = source.read()
-        return read_table(table.drop_columns(stored_index) if stored_index else table)
-    except DataError:
-        raise
-    except Exception as error:  # pyarrow raises many types for a damaged file
-        raise DataError(
-            f"Expected an intact Parquet file; pyarrow says: {quote(str(error))}. Write it again."
-        ) from error
-
-
-def _index_columns(metadata: Any, names: Sequence[str]) -> list[str]:
-    """Return the columns that hold the row labels of the pandas frame that was stored."""
-    labels = metadata.get("index_columns", []) if isinstance(metadata, dict) else []
-    return [label for label in labels if isinstance(label, str) and label in names]
 
 
 def _check_text(file: Path) -> None:

@@ -19,14 +19,21 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.sparse
 
-from momentdag.errors import DataError
+from momentdag.errors import DataError, quote
 
-__all__ = ["FloatArray", "Table", "check_names", "enumerate_briefly", "quote", "read_table"]
+__all__ = [
+    "FloatArray",
+    "Table",
+    "check_names",
+    "enumerate_briefly",
+    "quote",
+    "read_column",
+    "read_table",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _MAX_LISTED = 5
-_MAX_QUOTED = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +49,6 @@ class Table:
 
     names: tuple[str, ...]
     values: FloatArray
-
-
-def quote(value: object) -> str:
-    """Return a value as it would be typed, cut short if it is very long."""
-    try:
-        text = repr(value)
-    except Exception:  # foreign objects, and whole numbers of more than 4300 digits
-        text = f"<{type(value).__name__}>"
-    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}..."
 
 
 def enumerate_briefly(parts: Sequence[str]) -> str:
@@ -143,9 +141,7 @@ def read_table(X: object, names: Sequence[str] | None = None) -> Table:
     values = np.empty(shape, dtype=np.float64, order="F")
     faults = []
     for position, column in enumerate(columns):
-        # A float too wide for float64 becomes infinite here and is reported as such later.
-        with np.errstate(all="ignore"):
-            numeric = _series_numbers(column) if isinstance(column, nw.Series) else _numbers(column)
+        numeric = read_column(column)
         if isinstance(numeric, str):
             faults.append(f"column {quote(labelled[position])} {numeric}")
         else:
@@ -157,6 +153,24 @@ def read_table(X: object, names: Sequence[str] | None = None) -> Table:
         )
     values.setflags(write=False)
     return Table(labelled, values)
+
+
+def read_column(column: Any, first_row: int = 0) -> FloatArray | str:
+    """Return one column as floats with NaN for missing, or say what it holds instead.
+
+    Parameters
+    ----------
+    column : 1-D array, or a column of a frame that narwhals reads
+    first_row : int
+        Number of its first row in what is said.
+    """
+    if not isinstance(column, np.ndarray):
+        column = nw.from_native(column, series_only=True)
+    # A float too wide for float64 becomes infinite here and is reported as such later.
+    with np.errstate(all="ignore"):
+        if isinstance(column, nw.Series):
+            return _series_numbers(column, first_row)
+        return _numbers(column, first_row)
 
 
 def _as_list(names: Sequence[str], n_variables: int) -> Sequence[str]:
@@ -220,7 +234,7 @@ def _row_lengths(X: object) -> set[int]:
     return {len(row) for row in X if isinstance(row, (list, tuple))}
 
 
-def _series_numbers(series: Any) -> FloatArray | str:
+def _series_numbers(series: Any, first_row: int) -> FloatArray | str:
     """Return one column of a frame as floats, or say what it holds instead."""
     dtype = series.dtype
     native = series.to_native()
@@ -237,10 +251,10 @@ def _series_numbers(series: Any) -> FloatArray | str:
         column = series.to_numpy()
     except Exception:  # for instance 128-bit integers; the way through Python objects always exists
         column = np.array([*series.to_list(), None], dtype=object)[:-1]
-    return _numbers(column)
+    return _numbers(column, first_row)
 
 
-def _numbers(column: npt.NDArray[Any]) -> FloatArray | str:
+def _numbers(column: npt.NDArray[Any], first_row: int) -> FloatArray | str:
     """Return a 1-D array as floats with NaN for missing, or say what it holds instead."""
     match column.dtype.kind:
         case "i" | "u" | "f":
@@ -252,13 +266,13 @@ def _numbers(column: npt.NDArray[Any]) -> FloatArray | str:
         case "M" | "m":
             return "holds dates or times"
         case "O" | "U" | "S" | "T":
-            return _object_numbers(column.astype(object))
+            return _object_numbers(column.astype(object), first_row)
     return f"has dtype {column.dtype}"
 
 
-def _object_numbers(column: npt.NDArray[np.object_]) -> FloatArray | str:
+def _object_numbers(column: npt.NDArray[np.object_], first_row: int) -> FloatArray | str:
     values = np.full(len(column), np.nan)
-    for row, cell in enumerate(column):
+    for row, cell in enumerate(column, first_row):
         if cell is None or cell is pd.NA or cell is pd.NaT:
             continue
         if isinstance(cell, (bool, np.bool_)):
@@ -268,7 +282,7 @@ def _object_numbers(column: npt.NDArray[np.object_]) -> FloatArray | str:
         if not isinstance(cell, (numbers.Real, Decimal)):
             return f"holds objects of type {type(cell).__name__} (first at row {row})"
         try:
-            values[row] = float(cell)
+            values[row - first_row] = float(cell)
         except OverflowError:
             return f"holds a number too large for a float (at row {row})"
         except (ArithmeticError, TypeError, ValueError):

@@ -113,7 +113,8 @@ def levers(
         Variables that can be set; by default all. Only those that some draw of the posterior makes
         a cause of the target are ranked.
     bounds : mapping from name to (low, high), optional
-        Where a variable may be set; by default in the central 90 % of its data.
+        Where a variable may be set; by default in the central 90 % of its data (in all of its range
+        if these are one value).
     max_levers : {1, 2, 3}
         Also look for joint settings of up to so many levers.
     confidence : float
@@ -255,10 +256,18 @@ def _bounds(
     for name in causes_of(fitted.posterior, target):
         if candidates is not None and name not in candidates:
             continue
-        low, high = given.get(name, tuple(fitted.summary.loc[name, ["q05", "q95"]]))
+        low, high = given.get(name, _usual_range(fitted, name))
         if not (np.isfinite([low, high]).all() and low < high):
             raise OptionError(f"Expected bounds[{name!r}] with low < high; got {(low, high)!r}.")
         if name in given:
             warn_outside(fitted, name, low, high)
         found[name] = (float(low), float(high))
     return found
+
+
+def _usual_range(fitted: Fitted, name: str) -> tuple[float, float]:
+    """Return the central 90 % of a column, or all of it if most of it is one value."""
+    low, q05, q95, high = (
+        float(fitted.summary.loc[name, what]) for what in ("min", "q05", "q95", "max")
+    )
+    return (q05, q95) if q05 < q95 else (low, high)

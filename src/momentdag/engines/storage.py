@@ -13,12 +13,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from momentdag.errors import StorageError
+from momentdag.errors import StorageError, quote
 
 __all__ = ["ColumnUnits", "State", "read_units", "take_array", "take_floats"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+
+_LARGEST = 1e150  # data with an sd beyond 1e140 are never fitted; squares must stay finite
 
 
 class State(NamedTuple):
@@ -72,11 +74,11 @@ def take_floats(arrays: Arrays, name: str, shape: tuple[int | None, ...]) -> Flo
     Raises
     ------
     StorageError
-        As from `take_array`, and if an entry is not finite.
+        As from `take_array`, and if an entry is not finite or larger than any honest one.
     """
     array = take_array(arrays, name, np.float64, shape)
-    if not np.isfinite(array).all():
-        raise StorageError(f"Expected array {name!r} to be finite; it is not.")
+    if not (np.abs(array) <= _LARGEST).all():
+        raise StorageError(f"Expected array {name!r} to be finite and below {_LARGEST:g}.")
     return array
 
 
@@ -90,7 +92,7 @@ def read_units(state: State) -> ColumnUnits:
     """
     names = state.content.get("names")
     if not (isinstance(names, list) and names and all(isinstance(name, str) for name in names)):
-        raise StorageError(f"Expected a list of variable names; got {names!r}.")
+        raise StorageError(f"Expected a list of variable names; got {quote(names)}.")
     location = take_floats(state.arrays, "location", (len(names),))
     scale = take_floats(state.arrays, "scale", (len(names),))
     if not (scale > 0).all():

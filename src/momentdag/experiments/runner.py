@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import joblib
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from momentdag.errors import OptionError, StorageError
+from momentdag.errors import OptionError
 from momentdag.experiments.case import Case
 from momentdag.experiments.experiment import Experiment
 from momentdag.experiments.methods import METHODS, run
@@ -20,6 +20,7 @@ from momentdag.experiments.page import write_page
 from momentdag.experiments.registry import EXPERIMENTS
 from momentdag.experiments.store import Record, Store, write_record
 from momentdag.experiments.tables import view_table
+from momentdag.parallel import run as run_each
 
 __all__ = ["INTERRUPTED", "reproduce", "run_experiments"]
 
@@ -169,24 +170,19 @@ def _complete(missing: list[Job], store: Store, n_jobs: int, console: Console) -
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         bar = progress.add_task("runs", total=len(missing))
-        results = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-            joblib.delayed(_run_and_keep)(
-                job, store.path(*job), store.settings(job.case, job.method), store.quick
-            )
-            for job in missing
-        )
-        for job, failure in results:
-            progress.update(bar, advance=1, description=f"{job[0]}, {job[1]}")
-            if failure:
-                console.print(
-                    f"failed: {job[1]} on {job[0]}, set {job[2]}: {failure}", markup=False
-                )
+        tasks = [(job, store.settings(job.case, job.method), store.quick) for job in missing]
+        with closing(run_each(_make, tasks, n_jobs, ordered=False)) as results:
+            for job, record in results:
+                # Kept here: workers on other machines need not see the same folders.
+                write_record(store.path(*job), record, store.settings(job.case, job.method))
+                progress.update(bar, advance=1, description=f"{record.case}, {record.method}")
+                if record.reason:
+                    what = f"{record.method} on {record.case}, set {record.number}"
+                    console.print(f"failed: {what}: {record.reason}", markup=False)
 
 
-def _run_and_keep(
-    job: Job, path: Path, settings: dict[str, Any], quick: bool
-) -> tuple[tuple[str, str, int], str]:
-    """Make a run and keep what came of it; return the reason if it failed."""
+def _make(job: Job, settings: dict[str, Any], quick: bool) -> tuple[Job, Record]:
+    """Make a run and return what came of it, be it a failure."""
     case, method, number = job
     identity = (case.name, method, number)
     try:
@@ -206,15 +202,12 @@ def _run_and_keep(
             status=outcome.status,
             warnings=list(outcome.warnings),
         )
-    except StorageError:
-        raise
     except Exception as error:
         # Kept as what it is: one broken run must neither vanish nor take the others with it.
         where = traceback.format_exc(limit=-2)
         reason = f"{type(error).__name__}: {error}"
         record = Record(*identity, status="failed", reason=reason, warnings=[where])
-    write_record(path, record, settings)
-    return identity, record.reason
+    return job, record
 
 
 def _has_results(experiment: Experiment, store: Store) -> bool:

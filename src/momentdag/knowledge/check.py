@@ -9,7 +9,7 @@ from typing import Any
 
 import networkx as nx
 
-from momentdag.errors import KnowledgeError
+from momentdag.errors import KnowledgeError, quote
 from momentdag.knowledge.entries import graphs_of
 from momentdag.knowledge.statements import Kind, Statement, quoted
 
@@ -18,7 +18,7 @@ def check(statements: Sequence[Statement], names: Sequence[str]) -> None:
     """Raise `KnowledgeError` unless the statements are about ``names`` and can all hold."""
     whole = isinstance(names, str) or not all(isinstance(name, str) for name in names)
     if whole or len(set(names)) < len(names):
-        raise KnowledgeError(f"Expected unique column names to check against; got {names!r}.")
+        raise KnowledgeError(f"Expected unique column names to check against; got {quote(names)}.")
     problems = _unknown_names(statements, names)
     if not problems:
         found = _Statements(statements)
@@ -48,13 +48,13 @@ def _unknown_names(statements: Sequence[Statement], names: Sequence[str]) -> lis
             if not close and name.casefold().strip() in folded:
                 close = [folded[name.casefold().strip()]]
             if close:
-                advice = f"Did you mean {' or '.join(repr(match) for match in close)}?"
+                advice = f"Did you mean {' or '.join(quote(match) for match in close)}?"
             else:
                 shown = quoted(names[:20]) + (", ..." if len(names) > 20 else "")
                 advice = f"The columns are {shown}."
             found[name] = (
-                f"Expected only columns of the table; {name!r}, in {statement.label}, is not one. "
-                f"{advice}"
+                f"Expected only columns of the table; {quote(name)}, in {statement.label}, is not "
+                f"one. {advice}"
             )
     return list(found.values())
 
@@ -97,12 +97,15 @@ class _StatedOrder:
             places = [s.tier[0] if s.tier is not None else 0 for s in (first, second)]
             for a in first.variables:
                 for b in second.variables:
-                    said = f"tiers put {a!r} (tier {places[0]}) before {b!r} (tier {places[1]})"
+                    said = (
+                        f"tiers put {quote(a)} (tier {places[0]}) before {quote(b)} "
+                        f"(tier {places[1]})"
+                    )
                     self._before.add_edge(a, b, said=said)
         for statement in statements:
             if statement.kind == "order":
                 a, b = statement.variables
-                self._before.add_edge(a, b, said=f"order puts {a!r} before {b!r}")
+                self._before.add_edge(a, b, said=f"order puts {quote(a)} before {quote(b)}")
             elif statement.kind == "required":
                 self._before.add_edge(*statement.variables, said=statement.label)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, Literal, TypeAlias, get_args
 
-from momentdag.errors import KnowledgeError
+from momentdag.errors import KnowledgeError, quote
 from momentdag.graph import Selection
 
 Strength: TypeAlias = Literal["hard", "soft"]
@@ -39,7 +39,7 @@ def graphs_of(moment: Selection | None) -> tuple[Graph, ...]:
 def as_choice(field: str, value: Any, choices: Sequence[str]) -> Any:
     """Return ``value`` if it is one of ``choices``."""
     if not isinstance(value, str) or value not in choices:
-        raise KnowledgeError(f"Expected {field} among {list(choices)}; got {value!r}.")
+        raise KnowledgeError(f"Expected {field} among {list(choices)}; got {quote(value)}.")
     return str(value)
 
 
@@ -51,7 +51,7 @@ def as_fraction(field: str, value: Any, low: float, advice: str) -> float:
         number = float("nan")
     if isinstance(value, str | bytes | bool) or not low < number < 1:
         raise KnowledgeError(
-            f"Expected {field} strictly between {low:g} and 1; got {value!r}. {advice}"
+            f"Expected {field} strictly between {low:g} and 1; got {quote(value)}. {advice}"
         )
     return number
 
@@ -60,20 +60,20 @@ def _as_list(field: str, entries: Any, of: str, *, ordered: bool = False) -> lis
     # A bare string is iterable too, and would be taken letter by letter; a set has no first entry.
     refused = (str, bytes, Mapping, Set) if ordered else (str, bytes, Mapping)
     if isinstance(entries, refused) or not isinstance(entries, Iterable):
-        raise KnowledgeError(f"Expected {field} to be a sequence of {of}; got {entries!r}.")
+        raise KnowledgeError(f"Expected {field} to be a sequence of {of}; got {quote(entries)}.")
     return list(entries)
 
 
 def _as_parts(field: str, entry: Any, form: str, sizes: Sequence[int]) -> list[Any]:
     parts = _as_list(f"each entry of {field}", entry, form, ordered=True)
     if len(parts) not in sizes:
-        raise KnowledgeError(f"Expected each entry of {field} as {form}; got {entry!r}.")
+        raise KnowledgeError(f"Expected each entry of {field} as {form}; got {quote(entry)}.")
     return parts
 
 
 def _as_name(field: str, name: Any) -> str:
     if not isinstance(name, str):
-        raise KnowledgeError(f"Expected column names (text) in {field}; got {name!r}.")
+        raise KnowledgeError(f"Expected column names (text) in {field}; got {quote(name)}.")
     return str(name)
 
 
@@ -91,8 +91,8 @@ def as_tiers(tiers: Any) -> tuple[tuple[str, ...], ...]:
         for name in members:
             if name in home:
                 raise KnowledgeError(
-                    f"Expected each column in one tier; {name!r} is in tier {home[name]} and in "
-                    f"tier {number}. Keep one of them."
+                    f"Expected each column in one tier; {quote(name)} is in tier {home[name]} and "
+                    f"in tier {number}. Keep one of them."
                 )
             home[name] = number
         read.append(tuple(members))
@@ -109,7 +109,7 @@ def as_tier_flags(flags: Any, n_tiers: int) -> tuple[bool, ...]:
     if len(read) != n_tiers or not all(isinstance(flag, bool) for flag in read):
         raise KnowledgeError(
             f"Expected forbid_within_tiers to be one boolean, or one for each of the {n_tiers} "
-            f"tiers; got {flags!r}."
+            f"tiers; got {quote(flags)}."
         )
     return tuple(read)
 
@@ -118,7 +118,7 @@ def _as_two_names(field: str, parts: Sequence[Any]) -> tuple[str, str]:
     first, second = (_as_name(field, part) for part in parts[:2])
     if first == second:
         raise KnowledgeError(
-            f"Expected two different columns in each entry of {field}; got {first!r} twice."
+            f"Expected two different columns in each entry of {field}; got {quote(first)} twice."
         )
     return first, second
 
@@ -129,7 +129,7 @@ def _as_edge(field: str, entry: Any, default: Selection, allowed: Sequence[str])
     cause, effect = _as_two_names(field, parts)
     if len(parts) == 2:
         return cause, effect, default
-    named = f"the moment of {field} entry {cause!r} -> {effect!r}"
+    named = f"the moment of {field} entry {quote(cause)} -> {quote(effect)}"
     return cause, effect, as_choice(named, parts[2], allowed)
 
 
@@ -169,7 +169,9 @@ def as_marked(field: str, entries: Any) -> tuple[Marked, ...]:
         name = _as_name(field, parts[0])
         moment: Selection = "both"
         if len(parts) == 2:
-            moment = as_choice(f"the moment of {field} {name!r}", parts[1], get_args(Selection))
+            moment = as_choice(
+                f"the moment of {field} {quote(name)}", parts[1], get_args(Selection)
+            )
         read.append((name, _as_both(moment)))
     return tuple(dict.fromkeys(read))
 
@@ -188,7 +190,7 @@ def as_priors(entries: Any) -> tuple[Prior, ...]:
         edge = _as_edge("edge_priors", stated_edge, "both", ("mean", "variance", "both"))
         cause, effect, moment = edge
         probability = as_fraction(
-            f"the prior of {cause!r} -> {effect!r}",
+            f"the prior of {quote(cause)} -> {quote(effect)}",
             stated_probability,
             0.0,
             "Use required for a certain edge and forbidden for an impossible one.",
@@ -197,8 +199,8 @@ def as_priors(entries: Any) -> tuple[Prior, ...]:
             earlier = stated.setdefault((cause, effect, graph), probability)
             if earlier != probability:
                 raise KnowledgeError(
-                    f"Expected one prior for {cause!r} -> {effect!r} in the {graph} graph; got "
-                    f"{earlier} and {probability}. Keep one of them."
+                    f"Expected one prior for {quote(cause)} -> {quote(effect)} in the {graph} "
+                    f"graph; got {earlier} and {probability}. Keep one of them."
                 )
         read.append((edge, probability))
     return tuple(dict.fromkeys(read))

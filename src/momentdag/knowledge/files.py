@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momentdag.atomic import write_atomically
-from momentdag.errors import KnowledgeError
+from momentdag.errors import KnowledgeError, quote
 from momentdag.knowledge import tetrad
+from momentdag.regular import read_regular
 
 if TYPE_CHECKING:
     from momentdag.knowledge.value import Knowledge
@@ -31,6 +32,7 @@ _KEYS = (
     "edge_priors",
 )
 _PRIOR_KEYS = ("cause", "effect", "moment", "probability")
+_MAX_BYTES = 16 * 2**20
 
 
 def to_dict(knowledge: Knowledge) -> dict[str, Any]:
@@ -54,7 +56,9 @@ def _refuse_unknown(keys: Mapping[str, Any], allowed: Sequence[str], where: str)
         if key not in allowed:
             close = difflib.get_close_matches(str(key), allowed, n=1)
             advice = f"Did you mean {close[0]!r}?" if close else "Remove it."
-            raise KnowledgeError(f"Expected {where} among {list(allowed)}; got {key!r}. {advice}")
+            raise KnowledgeError(
+                f"Expected {where} among {list(allowed)}; got {quote(key)}. {advice}"
+            )
 
 
 def arguments(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,14 +76,16 @@ def _priors(tables: Any) -> list[tuple[tuple[Any, ...], Any]]:
     if not isinstance(tables, list | tuple) or not all(isinstance(t, Mapping) for t in tables):
         raise KnowledgeError(
             f"Expected edge_priors as a list of tables with the keys {list(_PRIOR_KEYS)}; got "
-            f"{tables!r}."
+            f"{quote(tables)}."
         )
     found = []
     for table in tables:
         _refuse_unknown(table, _PRIOR_KEYS, "the keys of an edge prior")
         missing = [key for key in ("cause", "effect", "probability") if key not in table]
         if missing:
-            raise KnowledgeError(f"Expected each edge prior to have {missing}; got {dict(table)}.")
+            raise KnowledgeError(
+                f"Expected each edge prior to have {missing}; got {quote(dict(table))}."
+            )
         edge = tuple(table[key] for key in _PRIOR_KEYS[:3] if key in table)
         found.append((edge, table["probability"]))
     return found
@@ -89,7 +95,9 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise KnowledgeError(f"Expected each key once; {key!r} is repeated. Merge the entries.")
+            raise KnowledgeError(
+                f"Expected each key once; {quote(key)} is repeated. Merge the entries."
+            )
         found[key] = value
     return found
 
@@ -189,7 +197,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     parse, _ = _format_of(source)
     try:
         # Editors on some systems put a byte order mark first; utf-8-sig takes it away.
-        text = source.read_text(encoding="utf-8-sig")
+        text = read_regular(source, _MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise KnowledgeError(
             f"Expected UTF-8 text; byte {error.start} is not. Save the file as UTF-8."

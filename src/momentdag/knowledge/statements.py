@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from momentdag.errors import quote
 from momentdag.graph import Selection
 
 Kind: TypeAlias = Literal[
@@ -15,7 +16,7 @@ Kind: TypeAlias = Literal[
 
 def quoted(names: Iterable[str]) -> str:
     """List names in quotes."""
-    return ", ".join(repr(name) for name in names)
+    return ", ".join(quote(name) for name in names)
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Statement:
     @property
     def text(self) -> str:
         """The statement as a plain sentence."""
-        first, last = repr(self.variables[0]), repr(self.variables[-1])
+        first, last = quote(self.variables[0]), quote(self.variables[-1])
         number, n_tiers = self.tier if self.tier is not None else (0, 0)
         match self.kind, self.moment:
             case "tier", _:
@@ -99,7 +100,7 @@ class Statement:
     def label(self) -> str:
         """A short name for use inside a sentence."""
         listed = quoted(self.variables)
-        arrow = " -> ".join(repr(name) for name in self.variables)
+        arrow = " -> ".join(quote(name) for name in self.variables)
         # The default needs no mention: it is what the short form without a moment means.
         plain = "either" if self.kind == "required" else "both"
         suffix = "" if self.moment in (None, plain) else f" ({self.moment})"
@@ -109,7 +110,7 @@ class Statement:
             case "within":
                 return f"no edges within tier {self.tier[0] if self.tier else '?'} ({listed})"
             case "order":
-                return f"order {self.variables[0]!r} before {self.variables[-1]!r}"
+                return f"order {quote(self.variables[0])} before {quote(self.variables[-1])}"
             case "root" | "sink":
                 return f"{self.kind} {listed}{suffix}"
             case "prior":

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from momentdag.errors import KnowledgeError
+from momentdag.errors import KnowledgeError, quote
 
 if TYPE_CHECKING:
     from momentdag.knowledge.value import Knowledge
@@ -28,7 +28,8 @@ def parse(text: str) -> dict[str, Any]:
     if not lines or lines[0][1] != ["/knowledge"]:
         found = " ".join(lines[0][1]) if lines else "an empty file"
         raise KnowledgeError(
-            f"Expected a Tetrad knowledge file, whose first line is '/knowledge'; got {found!r}."
+            "Expected a Tetrad knowledge file, whose first line is '/knowledge'; got "
+            f"{quote(found)}."
         )
     sections: dict[str, list[tuple[int, list[str]]]] = {}
     current = ""
@@ -45,7 +46,7 @@ def parse(text: str) -> dict[str, Any]:
         else:
             raise KnowledgeError(
                 f"Expected one of the sections {list(_SECTIONS)} at line {number}; got "
-                f"{' '.join(words)!r}."
+                f"{quote(' '.join(words))}."
             )
     tiers, flags, skipped = _parse_tiers(sections.get("addtemporal", []))
     return {
@@ -68,7 +69,7 @@ def _parse_tiers(
         if matched is None:
             raise KnowledgeError(
                 "Expected a tier as its number, then '*' or '-' if wanted, then names; line "
-                f"{number} is {' '.join(words)!r}."
+                f"{number} is {quote(' '.join(words))}."
             )
         tier = int(matched[1])
         if tier in members:
@@ -94,7 +95,7 @@ def _parse_edges(lines: list[tuple[int, list[str]]]) -> list[tuple[str, ...]]:
         if len(words) != 2:
             raise KnowledgeError(
                 f"Expected 'cause effect' at line {number}, or one of the sections "
-                f"{list(_SECTIONS)}; got {' '.join(words)!r}."
+                f"{list(_SECTIONS)}; got {quote(' '.join(words))}."
             )
     return [tuple(words) for _, words in lines]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from momentdag._version import __version__
-from momentdag.errors import GraphError, OptionError
+from momentdag.errors import GraphError, OptionError, quote
 from momentdag.frozen import ReadOnlyArrays
 from momentdag.graph import BoolArray, MomentGraph, Selection, as_stack, is_acyclic, select_edges
 from momentdag.knowledge import Knowledge
@@ -66,9 +66,11 @@ class Provenance:
     def __post_init__(self) -> None:
         for what in ("engine", "data_hash", "version", "status"):
             if not isinstance(getattr(self, what), str):
-                raise OptionError(f"Expected {what} as text; got {getattr(self, what)!r}.")
+                raise OptionError(f"Expected {what} as text; got {quote(getattr(self, what))}.")
         if self.seed is not None and type(self.seed) is not int:
-            raise OptionError(f"Expected seed as an int or None; got {self.seed!r}. Use int(seed).")
+            raise OptionError(
+                f"Expected seed as an int or None; got {quote(self.seed)}. Use int(seed)."
+            )
         try:
             # What is kept is what a file gives back: tuples as lists, keys as text.
             options = json.loads(json.dumps(dict(self.options), allow_nan=False))

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from momentdag.atomic import write_atomically
-from momentdag.errors import StorageError
+from momentdag.errors import StorageError, quote
 from momentdag.posterior.container import Posterior, Provenance, unpack
+from momentdag.regular import open_regular
 
 __all__ = ["FORMAT_VERSION", "checksum", "load", "save"]
 
@@ -93,13 +94,16 @@ def load(path: str | os.PathLike[str]) -> Posterior:
 
 
 def _read_members(path: Path) -> tuple[bytes, bytes]:
-    with zipfile.ZipFile(path) as archive:
+    with open_regular(path) as stream, zipfile.ZipFile(stream) as archive:
         found = {info.filename: info.file_size for info in archive.infolist()}
         if set(found) != _MEMBERS or len(archive.infolist()) != len(_MEMBERS):
             raise StorageError(
                 f"{path}: expected the members {sorted(_MEMBERS)}; got {sorted(found)[:5]}. "
                 "Is this a momentdag posterior?"
             )
+        # A stored member is as large in the file as in memory.
+        if any(info.compress_type != zipfile.ZIP_STORED for info in archive.infolist()):
+            raise StorageError(f"{path}: expected members that are stored, not compressed.")
         for member, limit in (("manifest.json", _MANIFEST_LIMIT), ("draws.npz", _DRAWS_LIMIT)):
             if found[member] > limit:
                 raise StorageError(
@@ -114,19 +118,21 @@ def _checked_manifest(manifest: Any, path: Path) -> dict[str, Any]:
         raise StorageError(f"{path} is not a momentdag posterior (no such format mark).")
     if manifest["format_version"] != FORMAT_VERSION:
         raise StorageError(
-            f"{path} has format version {manifest['format_version']}; this momentdag reads "
+            f"{path} has format version {quote(manifest['format_version'])}; this momentdag reads "
             f"version {FORMAT_VERSION}. Install the version that wrote it "
-            f"({manifest['provenance']['version']})."
+            f"({quote(manifest['provenance']['version'])})."
         )
     names, n_draws = manifest["names"], manifest["n_draws"]
     if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise StorageError(f"{path}: expected a list of variable names in the manifest.")
     if type(n_draws) is not int or n_draws < 1:
-        raise StorageError(f"{path}: expected a positive number of draws; got {n_draws!r}.")
+        raise StorageError(f"{path}: expected a positive number of draws; got {quote(n_draws)}.")
     return manifest
 
 
 def _checked_arrays(content: bytes, d: int, n_draws: int, path: Path) -> dict[str, Any]:
+    if n_draws * d * d > _DRAWS_LIMIT:
+        raise StorageError(f"{path}: {n_draws} draws of {d} variables are more than is accepted.")
     row = -(-d * d // 8)
     shapes = {"mean_bits": (n_draws, row), "variance_bits": (n_draws, row)}
     # The largest an honest member can be, header included: a bomb is refused before inflation.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momentdag.data import Dataset
+from momentdag.errors import DataError
 from momentdag.knowledge import Knowledge
 from momentdag.posterior import Posterior
 from momentdag.posterior.queries import EdgeChoice
@@ -31,6 +32,7 @@ __all__ = ["ReportContent", "gather"]
 
 _N_STRONGEST = 6
 _LIKELY = 0.5
+_MOST_CHECKED = 2_000  # rows
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,11 @@ def gather(
 ) -> ReportContent:
     """Work out everything the page shows."""
     posterior = estimator.posterior_
-    shown = _rows_to_show(dataset.n_samples, effort.n_shown)
+    checked = _rows_to_check(dataset)
+    shown = _rows_to_show(checked.n_samples, effort.n_shown)
     convergence = check_convergence(posterior)
-    screened = screen_data(dataset, estimator.knowledge)
-    criticised = criticise_fit(estimator, dataset, shown)
+    screened = screen_data(checked, estimator.knowledge)
+    criticised = criticise_fit(estimator, checked, shown)
     assumptions = judge_assumptions(
         dataset,
         convergence,
@@ -111,7 +114,7 @@ def gather(
         edges=_edge_rows(estimator),
         strongest={choice: _strongest(posterior, choice) for choice in choices},
         draws=pack_draws(posterior),
-        variables=describe_variables(estimator, dataset.values, shown, effort),
+        variables=describe_variables(estimator, checked.values, shown, effort),
         screening=None if screened is None else screened[1],
         criticism=None if criticised is None else criticised[1],
         convergence=convergence,
@@ -119,6 +122,17 @@ def gather(
         assumptions=assumptions,
         has_mechanisms=estimator.scm_ is not None,
     )
+
+
+def _rows_to_check(dataset: Dataset) -> Dataset:
+    """Return the table, or a random part of a long one: a page must not take longer than a fit."""
+    if dataset.n_samples <= _MOST_CHECKED:
+        return dataset
+    rows = _rows_to_show(dataset.n_samples, _MOST_CHECKED)
+    try:
+        return Dataset(dataset.values[rows], dataset.names)
+    except DataError:  # a column that hardly ever moves does not move in these rows
+        return dataset
 
 
 def _rows_to_show(n_samples: int, n_shown: int) -> Any:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from momentdag.atomic import write_atomically
 from momentdag.errors import StorageError
 from momentdag.posterior.storage import checksum
+from momentdag.regular import open_regular
 
 __all__ = ["Archive", "read_archive", "write_archive"]
 
@@ -109,7 +110,7 @@ def read_archive(path: str | os.PathLike[str], kind: str) -> Archive:
 
 
 def _read(path: Path, kind: str) -> Archive:
-    with zipfile.ZipFile(path) as zipped:
+    with open_regular(path) as stream, zipfile.ZipFile(stream) as zipped:
         _check_members(zipped, path)
         manifest = json.loads(zipped.read(_MANIFEST))
         if not isinstance(manifest, dict) or manifest.get("format") != f"momentdag-{kind}":

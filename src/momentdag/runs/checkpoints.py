@@ -82,12 +82,16 @@ class FileCheckpoint:
         try:
             with suppress(FileExistsError):
                 self.folder.mkdir()
+            if self.folder.is_symlink():
+                raise StorageError(f"Expected a folder of our own; {self.folder} is a link.")
             write_archive(self._path(stage), _KIND, kept, arrays)
         except (OSError, StorageError) as error:
             _logger.warning("A checkpoint could not be kept: %s", error)
 
     def clear(self) -> None:
         """Remove all checkpoints and, if nothing else is in it, their folder."""
+        if self.folder.is_symlink():
+            return  # what is behind it may be somebody else's
         for path in self.folder.glob("*.npz"):
             path.unlink(missing_ok=True)
         for path in self.folder.glob(".*.part"):

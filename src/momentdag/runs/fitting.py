@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from momentdag.data import Dataset
+from momentdag.data.checks import check_variances
 from momentdag.engines.protocol import Progress, silent
 from momentdag.errors import OptionError, StorageError
 from momentdag.estimator import MomentDAG
@@ -94,12 +95,13 @@ def fit(
             f"{seed!r}."
         )
     dataset = Dataset.from_table(X, min_variables=2)
+    check_variances(dataset.names, dataset.scale)  # before the folder is touched
     about = DataInfo(
         dataset.names, dataset.n_samples, dataset.fingerprint, source, tuple(log_columns)
     )
     info = describe(estimator, about, int(seed))
     if estimator.knowledge is not None:
-        estimator.knowledge.check(dataset.names)  # before the folder is touched
+        estimator.knowledge.check(dataset.names)
     with open_folder(folder) as path:
         checkpoint = FileCheckpoint(path / CHECKPOINTS, info.key)
         if resume and (path / INFO_NAME).exists():
@@ -109,6 +111,8 @@ def fit(
         else:
             check_free(path, force)
             clear(path)
+        # Before the log: a folder that a kill or a full disk leaves without it can be resumed.
+        write_info(path, info)
         with logged(path):
             _fit_in(path, info, estimator, dataset, checkpoint, progress)
     return estimator
@@ -133,7 +137,6 @@ def _fit_in(
     checkpoint: FileCheckpoint,
     progress: Progress,
 ) -> None:
-    write_info(folder, info)
     _logger.info("Fitting %d rows of %d variables.", dataset.n_samples, dataset.n_variables)
     try:
         with warnings.catch_warnings(record=True) as caught:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from momentdag.errors import StorageError
@@ -62,6 +63,13 @@ def open_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
         yield path
 
 
+class _Log(logging.FileHandler):
+    """A log that is for people: on a full disk it loses lines, and the fit goes on."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, logging's own name
+        pass
+
+
 @contextmanager
 def logged(folder: Path) -> Iterator[None]:
     """Add what momentdag logs to the `log.txt` of a run.
@@ -72,7 +80,9 @@ def logged(folder: Path) -> Iterator[None]:
         If the log cannot be written.
     """
     try:
-        handler = logging.FileHandler(folder / LOG, encoding="utf-8")
+        if (folder / LOG).is_symlink():
+            raise OSError(errno.ELOOP, "The log is a link", str(folder / LOG))
+        handler = _Log(folder / LOG, encoding="utf-8")
     except OSError as error:
         raise StorageError(
             f"Could not write into {folder}: {error.strerror or error}. Choose another folder."
@@ -87,7 +97,8 @@ def logged(folder: Path) -> Iterator[None]:
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
-        handler.close()
+        with suppress(OSError):
+            handler.close()
 
 
 def check_free(folder: Path, force: bool) -> None:

@@ -13,8 +13,9 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from momentdag._version import __version__
 from momentdag.atomic import write_atomically
-from momentdag.errors import StorageError
+from momentdag.errors import StorageError, quote
 from momentdag.posterior.storage import checksum
+from momentdag.regular import open_regular, read_regular
 
 __all__ = ["INFO_NAME", "DataInfo", "RunInfo", "Status", "file_hash", "read_info", "write_info"]
 
@@ -116,9 +117,7 @@ def read_info(folder: str | os.PathLike[str]) -> RunInfo:
     """
     path = Path(folder) / INFO_NAME
     try:
-        if path.stat().st_size > _LIMIT:
-            raise StorageError(f"{path} has more than the {_LIMIT} bytes accepted.")
-        return _parse(json.loads(path.read_text(encoding="utf-8")), path)
+        return _parse(json.loads(read_regular(path, _LIMIT).decode("utf-8")), path)
     except StorageError:
         raise
     except (FileNotFoundError, NotADirectoryError):
@@ -137,8 +136,8 @@ def _parse(content: Any, path: Path) -> RunInfo:
     version = content.pop("format_version", None)
     if version != _FORMAT_VERSION:
         raise StorageError(
-            f"{path} has format version {version!r}; this momentdag reads {_FORMAT_VERSION}. "
-            f"Install the version that wrote it ({content.get('version')})."
+            f"{path} has format version {quote(version)}; this momentdag reads {_FORMAT_VERSION}. "
+            f"Install the version that wrote it ({quote(content.get('version'))})."
         )
     stated = {"format": _FORMAT, "format_version": version, **content}
     if content.pop("sha256", None) != checksum(stated, b""):
@@ -169,7 +168,7 @@ def file_hash(path: Path) -> str:
         If it cannot be read.
     """
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise StorageError(f"Could not read {path}: {error.strerror or error}.") from error

@@ -8,7 +8,7 @@ from typing import Any
 
 from momentdag.engines.protocol import FittedModel
 from momentdag.engines.storage import State
-from momentdag.errors import StorageError
+from momentdag.errors import StorageError, quote
 from momentdag.runs.archive import read_archive, write_archive
 
 __all__ = ["load_model", "save_model"]
@@ -43,7 +43,8 @@ def load_model(engine: str, path: Path) -> FittedModel:
     content, arrays = read_archive(path, "mechanisms")
     if content.get("engine") != engine:
         raise StorageError(
-            f"{path}: expected mechanisms of the engine {engine!r}; got {content.get('engine')!r}."
+            f"{path}: expected mechanisms of the engine {quote(engine)}; got "
+            f"{quote(content.get('engine'))}."
         )
     try:
         model: FittedModel = _storage(engine).from_state(State(content, arrays))
@@ -54,5 +55,5 @@ def load_model(engine: str, path: Path) -> FittedModel:
 
 def _storage(engine: str) -> Any:
     if engine not in _STORAGE:
-        raise StorageError(f"Expected an engine among {sorted(_STORAGE)}; got {engine!r}.")
+        raise StorageError(f"Expected an engine among {sorted(_STORAGE)}; got {quote(engine)}.")
     return importlib.import_module(_STORAGE[engine])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import joblib
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -15,6 +14,7 @@ from momentdag.errors import OptionError
 from momentdag.knowledge import CompiledKnowledge, Knowledge
 from momentdag.knowledge.entries import graphs_of
 from momentdag.knowledge.statements import Statement
+from momentdag.parallel import run, shared
 from momentdag.posterior import Posterior
 from momentdag.stability.refits import refit
 
@@ -133,11 +133,9 @@ def audit_knowledge(
     # A redundant statement changes nothing: no fit is needed to know that.
     tasks = [(knowledge, seed), (knowledge, other)]
     tasks += [(less, seed) for less, same in zip(reduced, redundant, strict=True) if not same]
-    fits = iter(
-        joblib.Parallel(n_jobs=n_jobs)(
-            joblib.delayed(_refit)(estimator, dataset, told, told_seed) for told, told_seed in tasks
-        )
-    )
+    with shared(dataset):
+        every = [(estimator, dataset, told, told_seed) for told, told_seed in tasks]
+        fits = iter(list(run(_refit, every, n_jobs)))
     told, again = next(fits), next(fits)
     rows = []
     for statement, same in zip(statements, redundant, strict=True):

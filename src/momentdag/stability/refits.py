@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import joblib
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
@@ -17,6 +16,7 @@ from momentdag.data import Dataset
 from momentdag.errors import DataWarning, OptionError
 from momentdag.graph import MomentGraph
 from momentdag.knowledge import Knowledge
+from momentdag.parallel import run, shared
 from momentdag.posterior import Posterior, Provenance
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def reseed(
     n_refits : int
         At least 2.
     n_jobs : int
-        Fits at a time, through joblib (so also on a cluster, by ``joblib.parallel_config``).
+        Fits at a time; on a cluster, see `momentdag.parallel`, as many as it takes.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def reseed(
     2
     """
     dataset = _read(X, n_refits)
-    return _refits("seeds", rng, estimator, [dataset] * n_refits, n_jobs)
+    return _refits("seeds", rng, estimator, dataset, [None] * n_refits, n_jobs)
 
 
 def bootstrap(
@@ -205,11 +205,7 @@ def bootstrap(
     ('x1', 'x2')
     """
     dataset = _read(X, n_refits)
-    tables = []
-    for row_rng in rng.spawn(n_refits):
-        rows = row_rng.integers(dataset.n_samples, size=dataset.n_samples)
-        tables.append(Dataset(dataset.values[rows], dataset.names))
-    return _refits("bootstrap", rng, estimator, tables, n_jobs)
+    return _refits("bootstrap", rng, estimator, dataset, rng.spawn(n_refits), n_jobs)
 
 
 def refit(estimator: MomentDAG, dataset: Dataset, seed: int) -> Posterior:
@@ -233,13 +229,26 @@ def _refits(
     kind: Kind,
     rng: np.random.Generator,
     estimator: MomentDAG,
-    tables: Sequence[Dataset],
+    dataset: Dataset,
+    row_rngs: Sequence[np.random.Generator | None],
     n_jobs: int,
 ) -> Stability:
-    seeds = rng.integers(2**31 - 1, size=len(tables))
-    posteriors = joblib.Parallel(n_jobs=n_jobs)(
-        joblib.delayed(refit)(estimator, table, int(seed))
-        for table, seed in zip(tables, seeds, strict=True)
-    )
+    seeds = rng.integers(2**31 - 1, size=len(row_rngs))
+    tasks = [
+        (estimator, dataset, row_rng, int(seed))
+        for row_rng, seed in zip(row_rngs, seeds, strict=True)
+    ]
+    with shared(dataset):
+        posteriors = tuple(run(_refit, tasks, n_jobs))
     stated = Knowledge() if estimator.knowledge is None else estimator.knowledge
-    return Stability(kind, tuple(posteriors), stated)
+    return Stability(kind, posteriors, stated)
+
+
+def _refit(
+    estimator: MomentDAG, dataset: Dataset, row_rng: np.random.Generator | None, seed: int
+) -> Posterior:
+    # Rows are drawn where the fit runs, so that only the table itself has to travel.
+    if row_rng is not None:
+        rows = row_rng.integers(dataset.n_samples, size=dataset.n_samples)
+        dataset = Dataset(dataset.values[rows], dataset.names)
+    return refit(estimator, dataset, seed)

@@ -67,3 +67,16 @@ def test_a_wide_nonlinear_table_is_recovered():
     )
     # 16 edges; an engine that lost parents among the candidates would miss several.
     assert shd(result.posterior.consensus().mean_frame, simulation.graph.mean_frame) <= 3
+
+
+def test_blocks_in_other_processes_find_the_same(wide):
+    options = EvidenceOptions(family="linear", n_starts=1, n_chains=2)
+    dataset = Dataset(wide.data.to_numpy(), tuple(wide.data.columns))
+    here, there = (
+        EvidenceEngine(options)
+        .fit(dataset, Knowledge(), 50, n_jobs, np.random.default_rng(4), silent)
+        .posterior
+        for n_jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(here.mean_graphs, there.mean_graphs)
+    np.testing.assert_array_equal(here.log_posterior, there.log_posterior)

@@ -6,10 +6,13 @@ are collected along each variable's own greedy path, then again given the parent
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from momentdag.engines.evidence.family import Parents
+from momentdag.engines.evidence.features import members
 from momentdag.engines.evidence.parents import ParentSearch
 
-__all__ = ["ALL_UP_TO", "find_candidates"]
+__all__ = ["ALL_UP_TO", "candidates_of", "either_way", "find_candidates"]
 
 ALL_UP_TO = 14  # variables up to which everyone is a candidate
 _PER_SCREEN = 8
@@ -21,26 +24,34 @@ def find_candidates(search: ParentSearch, current: tuple[Parents, ...] | None) -
     ``current`` adds what a screen given the present parents still finds; None is the first round.
     """
     d = len(search.candidates)
-    everyone = (1 << d) - 1
     if d <= ALL_UP_TO:
+        everyone = (1 << d) - 1
         return tuple(everyone & ~(1 << j) for j in range(d))
-    chosen = [0] * d
-    for j in range(d):
-        others = everyone & ~(1 << j)
-        if current is None:
-            starts = [search.prior.smallest(j), search.best(j, others).parents]
-        else:
-            chosen[j] |= search.candidates[j] | current[j].union
-            starts = [current[j]]
-        for parents in starts:
-            chosen[j] |= parents.union
-            for gains in search.screen(j, parents, others):
-                ranked = sorted(gains, key=lambda i: -gains[i])
-                for i in ranked[:_PER_SCREEN]:
-                    chosen[j] |= 1 << i
-    # Whoever may be a cause may be an effect: directions are for the search to decide.
-    for j in range(d):
-        for i in range(d):
-            if chosen[j] >> i & 1 and i != j:
-                chosen[i] |= 1 << j
-    return tuple(mask & ~(1 << j) for j, mask in enumerate(chosen))
+    present = [None] * d if current is None else current
+    return either_way([candidates_of(search, j, own) for j, own in enumerate(present)])
+
+
+def candidates_of(search: ParentSearch, variable: int, current: Parents | None) -> int:
+    """Return the candidate parents of one variable, which nothing but its own scores decides."""
+    others = ((1 << len(search.candidates)) - 1) & ~(1 << variable)
+    if current is None:
+        chosen = 0
+        starts = [search.prior.smallest(variable), search.best(variable, others).parents]
+    else:
+        chosen = search.candidates[variable] | current.union
+        starts = [current]
+    for parents in starts:
+        chosen |= parents.union
+        for gains in search.screen(variable, parents, others):
+            for i in sorted(gains, key=lambda i: -gains[i])[:_PER_SCREEN]:
+                chosen |= 1 << i
+    return chosen
+
+
+def either_way(chosen: Sequence[int]) -> tuple[int, ...]:
+    """Make whoever may be a cause a possible effect: directions are for the search to decide."""
+    masks = list(chosen)
+    for j, mask in enumerate(chosen):
+        for i in members(mask):
+            masks[i] |= 1 << j
+    return tuple(mask & ~(1 << j) for j, mask in enumerate(masks))

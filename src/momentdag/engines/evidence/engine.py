@@ -3,7 +3,8 @@
 A quick search with default kernels; hyper-parameters by evidence at the graph it found; the full
 search from several starts; and then either every graph pair (up to four variables) or Markov
 chains from the best pairs. A pilot of the chains that climbs well above its starts sends the
-search back once more from where it went.
+search back once more from where it went. Of a long table a random subset of rows decides the
+graphs; the functions are then fitted to all rows, when they are asked for.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ from momentdag.engines.evidence.model import EvidenceModel
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.prior import GraphPrior, adjacency
 from momentdag.engines.evidence.problem import Evidences, Problem
+from momentdag.engines.evidence.refit import AllRows
 from momentdag.engines.evidence.sampling import Draws, draw_by_chains, draw_exactly
 from momentdag.engines.evidence.score import LocalScorer
 from momentdag.engines.protocol import Checkpoint, Fit, Forgetful, Progress
 from momentdag.errors import OptionError
 from momentdag.graph import BoolArray, MomentGraph
 from momentdag.knowledge import Knowledge
+from momentdag.parallel import shared
 from momentdag.posterior import Posterior, Provenance
 
 __all__ = ["EvidenceEngine", "canonical_columns", "dequantise"]
@@ -65,14 +68,16 @@ def dequantise(rng: np.random.Generator, values: FloatArray) -> FloatArray:
     A density for a continuous variable can be made arbitrarily large at values that repeat, and a
     flexible one would spend itself on the grid of the instrument. Columns in which at least half
     of the rows repeat a value are therefore jittered within half the distance to the neighbouring
-    values; others are left as they are.
+    values; others are left as they are, and so is a table that has no rounded column.
     """
-    spread = values.copy()
+    spread = values
     for j in range(values.shape[1]):
         distinct, which = np.unique(values[:, j], return_inverse=True)
         u = rng.random(len(values)) - 0.5
         if len(distinct) > len(values) / 2:
             continue
+        if spread is values:
+            spread = values.copy()
         gaps = np.diff(distinct)
         below = np.concatenate([gaps[:1], gaps])[which]
         above = np.concatenate([gaps, gaps[-1:]])[which]
@@ -113,13 +118,13 @@ class EvidenceEngine:
                 f"Expected at most {MAX_VARIABLES} variables for method='exact'; got "
                 f"{dataset.n_variables}. Use method='chain'."
             )
-        row_rng, *stage_rngs = rng.spawn(4)
+        row_rng, *stage_rngs, table_rng = rng.spawn(5)
         columns = canonical_columns(dataset)
         problem = self._problem(dataset, columns, knowledge, row_rng)
         kept = Kept(Forgetful() if checkpoint is None else checkpoint)
         run = _Run(problem, n_draws, n_jobs, progress, kept)
         # One thread inside: sums then do not depend on how many cores there are.
-        with threadpool_limits(1):
+        with threadpool_limits(1), shared(problem.values, problem.targets):
             status = "complete"
             try:
                 run.work(stage_rngs)
@@ -128,7 +133,22 @@ class EvidenceEngine:
                     raise
                 status = f"interrupted during {run.stage}; the result so far is returned"
                 run.keep_what_there_is()
-        return self._package(dataset, columns, run, status)
+        rows = None
+        if len(problem.values) < dataset.n_samples:
+            rows = AllRows(*self._standardised(table_rng, dataset.standardised[:, columns]))
+        return self._package(dataset, columns, rows, run, status)
+
+    def _standardised(
+        self, rng: np.random.Generator, values: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return standardised columns (n, d) as causes and as effects."""
+        # Rounded far below what the model resolves, so that other units, whose standardised
+        # values differ in the last bits, give the same bits from here on.
+        values = np.round(values, 8)
+        # As an effect a rounded column is spread out; as a cause it stays as it was measured.
+        if self.options.dequantise and self.options.family != "linear":
+            return values, dequantise(rng, values)
+        return values, values
 
     def _problem(
         self,
@@ -141,13 +161,8 @@ class EvidenceEngine:
         rows = np.arange(dataset.n_samples)
         if dataset.n_samples > options.max_rows:
             rows = np.sort(rng.choice(rows, options.max_rows, replace=False))
-        # Rounded far below what the model resolves, so that other units, whose standardised
-        # values differ in the last bits, give the same bits from here on.
-        values = np.round(dataset.standardised[np.ix_(rows, columns)], 8)
-        # As an effect a rounded column is spread out; as a cause it stays as it was measured.
-        targets = values
-        if options.dequantise and options.family != "linear":
-            targets = dequantise(rng, values)
+        chosen = dataset.standardised[np.ix_(rows, columns)]
+        values, targets = self._standardised(rng, chosen)
         n_inducing = options.n_inducing
         if n_inducing is None:
             n_inducing = min(max(40, len(values) // 20), 80)
@@ -168,7 +183,12 @@ class EvidenceEngine:
         return Problem(values, targets, inducing_rows, options, prior, rates)
 
     def _package(
-        self, dataset: Dataset, columns: npt.NDArray[np.intp], run: _Run, status: str
+        self,
+        dataset: Dataset,
+        columns: npt.NDArray[np.intp],
+        rows: AllRows | None,
+        run: _Run,
+        status: str,
     ) -> Fit:
         back = np.argsort(columns)
 
@@ -182,6 +202,8 @@ class EvidenceEngine:
             **self.options.to_dict(),
             "hyperparameters": asdict(problem.hyperparameters),
             "exact": run.details.get("method") == "exact",
+            "n_samples": dataset.n_samples,
+            "n_samples_for_structure": len(problem.values),
         }
         posterior = Posterior(
             dataset.names,
@@ -192,7 +214,9 @@ class EvidenceEngine:
             chains=draws.chains,
         )
         scorer = problem.search().scorer
-        model = EvidenceModel(dataset, columns, scorer) if isinstance(scorer, LocalScorer) else None
+        model = None
+        if isinstance(scorer, LocalScorer):
+            model = EvidenceModel(dataset, columns, scorer, rows=rows)
         if draws.gain >= 0:
             top = int(np.argmax(draws.log_posterior))
             best_pair = draws.mean_graphs[top], draws.variance_graphs[top]
@@ -243,7 +267,9 @@ class _Run:
         self._begin("the first search")
         new: Evidences = [{} for _ in range(problem.n_variables)]
         first = self.found = self._find(
-            "first search", new, lambda: find_quickly(problem, new, quick_rng, self._tick)
+            "first search",
+            new,
+            lambda: find_quickly(problem, new, quick_rng, self.n_jobs, self._tick),
         )
         self._begin("the choice of hyper-parameters")
         tuned = self._find("hyper-parameters", new, lambda: tune(first))

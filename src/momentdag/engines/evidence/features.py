@@ -158,7 +158,7 @@ class FeatureMap:
         inducing_rows: npt.NDArray[np.intp],
         detail: float,
         ranks: bool = False,
-        budget_bytes: int = 300 * 2**20,
+        budget_bytes: int = 160 * 2**20,
     ) -> None:
         self.values = values
         self._sorted = np.sort(values, axis=0) if ranks else None

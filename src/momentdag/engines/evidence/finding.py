@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from momentdag.engines.evidence.candidates import find_candidates
+from momentdag.engines.evidence.candidates import (
+    ALL_UP_TO,
+    candidates_of,
+    either_way,
+    find_candidates,
+)
 from momentdag.engines.evidence.orders import (
     OrderResult,
     search_order,
@@ -20,10 +24,14 @@ from momentdag.engines.evidence.parents import ParentSearch
 from momentdag.engines.evidence.prior import column_mask
 from momentdag.engines.evidence.problem import Evidences, Problem
 from momentdag.engines.evidence.scoring import choose_hyperparameters
+from momentdag.parallel import run, shared, stays_here
 
 __all__ = ["Found", "find_again", "find_quickly", "find_thoroughly", "tune"]
 
 Tick = Callable[[int, int], None]
+
+_ROWS_AT_FIRST = 1000  # that the first search looks at
+_N_BLOCKS = 8
 
 
 @dataclass(frozen=True)
@@ -41,21 +49,50 @@ class Found:
 
 
 def find_quickly(
-    problem: Problem, evidences: Evidences, rng: np.random.Generator, tick: Tick
+    problem: Problem, evidences: Evidences, rng: np.random.Generator, n_jobs: int, tick: Tick
 ) -> Found:
-    """Choose candidate parents and climb once from the sequential order."""
+    """Choose candidate parents and climb once from the sequential order.
+
+    What is found serves to choose kernels and to start from, for which some rows are enough.
+    """
+    whole = problem
+    if len(problem.values) > _ROWS_AT_FIRST:
+        problem = problem.with_fewer_rows(rng, _ROWS_AT_FIRST)
     search = problem.search(evidences)
-    problem = replace(problem, candidates=find_candidates(search, None))
+    problem = replace(problem, candidates=_first_candidates(problem, search, n_jobs))
     search = problem.search(search.evidence)
     knowledge = problem.knowledge
     before = [column_mask(knowledge.precedes[:, j]) for j in range(problem.n_variables)]
     start = sequential_order(search, lambda v, placed: before[v] & ~placed == 0)
     found = _search(search, problem, rng, start, 0, tick)
     # Edge rates from what was found, candidates from what it leaves unexplained.
-    problem = replace(
-        problem, rates=_rates(found), candidates=find_candidates(search, found.parents)
-    )
-    return Found(problem, (found,), search.evidence)
+    whole = replace(whole, rates=_rates(found), candidates=find_candidates(search, found.parents))
+    if len(whole.values) == len(problem.values):
+        return Found(whole, (found,), search.evidence)
+    again = whole.search()
+    score = sum(again.score(j, own) for j, own in enumerate(found.parents))
+    return Found(whole, (found._replace(score=score),), again.evidence)
+
+
+def _first_candidates(problem: Problem, search: ParentSearch, n_jobs: int) -> tuple[int, ...]:
+    """Screen for candidates, many variables in blocks that may go to other processes."""
+    d = problem.n_variables
+    if d <= ALL_UP_TO or stays_here(n_jobs):
+        return find_candidates(search, None)
+    blocks = [range(k, d, _N_BLOCKS) for k in range(_N_BLOCKS)]
+    chosen = [0] * d
+    screened = run(_screen_in_worker, [(problem, block) for block in blocks], n_jobs)
+    for block, (masks, scored) in zip(blocks, screened, strict=True):
+        for j, mask in zip(block, masks, strict=True):
+            chosen[j] = mask
+            search.evidence[j].update(scored[j])
+    return either_way(chosen)
+
+
+def _screen_in_worker(problem: Problem, block: range) -> tuple[list[int], Evidences]:
+    with threadpool_limits(1):
+        search = problem.search()
+        return [candidates_of(search, j, None) for j in block], search.evidence
 
 
 def tune(found: Found) -> Found:
@@ -99,17 +136,20 @@ def _from_starts(
     problem, evidences = found.problem, found.evidences
     n_kicks = problem.options.n_kicks
     results: list[OrderResult] = []
-    if n_jobs == 1 or len(starts) == 1:
+    if stays_here(n_jobs) or len(starts) == 1:
         for start, rng in zip(starts, rngs, strict=True):
             # Optima are forgotten between starts, so that a start finds the same wherever it
             # runs; evidences are facts about the data and may be shared.
             search = problem.search(evidences)
             results.append(_search(search, problem, rng, start, n_kicks, tick))
     else:
-        for result, scored in joblib.Parallel(n_jobs=n_jobs)(
-            joblib.delayed(_search_in_worker)(problem, evidences, rng, start, n_kicks)
+        tasks = [
+            (problem, evidences, rng, start, n_kicks)
             for start, rng in zip(starts, rngs, strict=True)
-        ):
+        ]
+        with shared(evidences):
+            ended = list(run(_search_in_worker, tasks, n_jobs))
+        for result, scored in ended:
             results.append(result)
             for known, new in zip(evidences, scored, strict=True):
                 known.update(new)
@@ -161,6 +201,7 @@ def _search_in_worker(
     n_kicks: int,
 ) -> tuple[OrderResult, Evidences]:
     with threadpool_limits(1):
-        search = problem.search(evidences)
+        # A copy: searches of the same worker may hold the same evidences at the same time.
+        search = problem.search([dict(known) for known in evidences])
         result = _search(search, problem, rng, start, n_kicks, lambda done, total: None)
         return result, search.evidence

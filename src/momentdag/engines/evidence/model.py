@@ -21,6 +21,7 @@ from momentdag.engines.evidence.family import Parents
 from momentdag.engines.evidence.features import Projection
 from momentdag.engines.evidence.noise import NoiseDensity
 from momentdag.engines.evidence.prior import column_mask
+from momentdag.engines.evidence.refit import AllRows, Coefficients, chunks, refit
 from momentdag.engines.evidence.score import LocalFit, LocalScorer
 from momentdag.engines.storage import ColumnUnits
 from momentdag.graph import MomentGraph
@@ -152,7 +153,10 @@ class EvidenceMechanism:
 
     def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and sd at rows of ``values`` (n, d), in the data's units and columns."""
-        mean, sd = self.standardised.moments(self.units.standardise(values))
+        mean, sd = np.empty((2, len(values)))
+        for part in chunks(len(values)):
+            z = self.units.standardise(values[part])
+            mean[part], sd[part] = self.standardised.moments(z)
         scale = self.units.scale[self.variable]
         return self.units.location[self.variable] + scale * mean, scale * sd
 
@@ -169,6 +173,17 @@ class EvidenceModel:
     """Mechanisms of every variable under any graph pair, in original units.
 
     Those that were asked for are kept, the most recent first to stay, within ``budget_bytes``.
+
+    Parameters
+    ----------
+    dataset : Dataset or ColumnUnits
+    columns : int array, shape (d,)
+        The engine's order of the columns.
+    scorer : LocalScorer
+        Of the rows that structure was learned from.
+    budget_bytes : int
+    rows : AllRows or None
+        All rows, if those of the scorer are a subset: functions are fitted to them.
     """
 
     def __init__(
@@ -177,10 +192,12 @@ class EvidenceModel:
         columns: npt.NDArray[np.intp],
         scorer: LocalScorer,
         budget_bytes: int = _BUDGET_BYTES,
+        rows: AllRows | None = None,
     ) -> None:
         self.names = dataset.names
         self._units = Units(columns, dataset.location[columns], dataset.scale[columns])
         self.scorer = scorer
+        self.rows = rows
         self._position = {dataset.names[c]: k for k, c in enumerate(columns)}
         self._budget = budget_bytes
         self._bytes = 0
@@ -204,29 +221,48 @@ class EvidenceModel:
         if key in self._mechanisms:
             self._mechanisms.move_to_end(key)
             return self._mechanisms[key]
-        scorer = self.scorer
-        fit = scorer.fit(variable, parents)
-        mechanism = LocalMechanism(
-            fit,
-            scorer.mean_features.projection(parents.mean),
-            # Beyond the data a scale stays as it is at their edge: what a log standard deviation
-            # would do out there, an exponential would make enormous.
-            scorer.variance_features.projection(parents.variance, bounded=True),
-            *scorer.scale_posterior(fit, parents),
-        )
+        mechanism = self._fitted(variable, parents)
         self._mechanisms[key] = mechanism
         self._bytes += mechanism.n_bytes
         while self._bytes > self._budget and len(self._mechanisms) > 1:
             self._bytes -= self._mechanisms.popitem(last=False)[1].n_bytes
         return mechanism
 
+    def _fitted(self, variable: int, parents: Parents) -> LocalMechanism:
+        scorer = self.scorer
+        fit = scorer.fit(variable, parents)
+        mean_basis = scorer.mean_features.projection(parents.mean)
+        # Beyond the data a scale stays as it is at their edge: what a log standard deviation would
+        # do out there, an exponential would make enormous.
+        scale_basis = scorer.variance_features.projection(parents.variance, bounded=True)
+        u, variances = scorer.scale_posterior(fit, parents)
+        if self.rows is not None and fit.converged:
+            found = refit(
+                self.rows,
+                variable,
+                (mean_basis, scale_basis),
+                Coefficients(fit.mean, u, variances, fit.noise),
+                scorer.prior_precisions(fit, parents),
+                n_before=len(fit.residual),
+                noise=scorer.noise,
+            )
+            fit = fit._replace(mean=found.mean, noise=found.noise)
+            u, variances = found.scale, found.scale_variances
+        return LocalMechanism(fit, mean_basis, scale_basis, u, variances)
+
     def log_density(self, values: FloatArray, posterior: Posterior) -> FloatArray:
         """Return the log density of each row of ``values`` (n, d) under the mixture, (n,)."""
-        z = self._units.standardise(values)
+        pairs = list(posterior.distinct_pairs())
+        total = np.empty(len(values))
+        for part in chunks(len(values)):
+            total[part] = self._log_density(self._units.standardise(values[part]), pairs)
+        return total
+
+    def _log_density(self, z: FloatArray, pairs: list[tuple[MomentGraph, float]]) -> FloatArray:
         units = -float(np.log(self._units.scale).sum())
         local: dict[tuple[int, Parents], FloatArray] = {}
         total: FloatArray = np.full(len(z), -np.inf)
-        for graph, weight in posterior.distinct_pairs():
+        for graph, weight in pairs:
             log_density = np.full(len(z), units + np.log(weight))
             for name, k in self._position.items():
                 key = (k, self._parents(graph, k))

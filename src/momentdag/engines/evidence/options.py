@@ -40,7 +40,9 @@ class EvidenceOptions(EngineOptions):
     method : {"auto", "exact", "chain"}
         Enumerate every graph pair (up to four variables) or sample; "auto" enumerates when it can.
     max_rows : int
-        Structure is learned from at most this many rows, a seeded random subset of larger tables.
+        Graphs are learned from at most this many rows, a seeded random subset of larger tables;
+        functions from all rows, in any case. Time grows with these rows, while the posterior over
+        graphs is mostly settled: more are for effects that few rows cannot show.
     dequantise : bool
         Spread the repeated values of rounded columns over the gaps between them.
     return_partial : bool
@@ -67,7 +69,7 @@ class EvidenceOptions(EngineOptions):
     n_chains: int = 4
     thinning: int | None = None
     method: Literal["auto", "exact", "chain"] = "auto"
-    max_rows: int = 100_000
+    max_rows: int = 5_000
     dequantise: bool = True
     return_partial: bool = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -58,6 +58,17 @@ class Problem:
     def n_variables(self) -> int:
         """Number of variables."""
         return self.prior.n_variables
+
+    def with_fewer_rows(self, rng: np.random.Generator, n_rows: int) -> Problem:
+        """Return the problem on ``n_rows`` random rows."""
+        rows = np.sort(rng.choice(len(self.values), n_rows, replace=False))
+        n_inducing = min(len(self.inducing_rows), n_rows)
+        return replace(
+            self,
+            values=self.values[rows],
+            targets=self.targets[rows],
+            inducing_rows=np.sort(rng.choice(n_rows, n_inducing, replace=False)),
+        )
 
     def scorer(self, hyperparameters: Hyperparameters) -> Scorer:
         """Return a scorer with other hyper-parameters."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
@@ -22,6 +20,7 @@ from momentdag.engines.evidence.parents import ParentSearch
 from momentdag.engines.evidence.prior import adjacency
 from momentdag.engines.evidence.problem import Evidences, Problem
 from momentdag.graph import BoolArray, topological_order
+from momentdag.parallel import run, shared, stays_here
 
 __all__ = ["Draws", "draw_by_chains", "draw_exactly"]
 
@@ -130,7 +129,7 @@ def draw_by_chains(
         finished[k] = draws
         keep(k, draws)
 
-    if n_jobs == 1:
+    if stays_here(n_jobs):
         for k in left:
 
             def report(done: int, total: int, k: int = k) -> None:
@@ -139,12 +138,8 @@ def draw_by_chains(
             end(k, _run_chain(search, problem, *tasks[k], report))
     else:
         # One by one, so that chains which have ended outlive an interruption of the others.
-        chains = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-            joblib.delayed(_chain_in_worker)(problem, memory, *tasks[k]) for k in left
-        )
-        with warnings.catch_warnings():
-            # Cancelled on purpose if it comes to that.
-            warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
+        with shared(memory, pools, weights):
+            chains = run(_chain_in_worker, [(problem, memory, *tasks[k]) for k in left], n_jobs)
             with closing(chains):
                 for k, draws in zip(left, chains, strict=True):
                     end(k, draws)
@@ -218,7 +213,8 @@ def _chain_in_worker(
     rng: np.random.Generator,
 ) -> Draws:
     with threadpool_limits(1):
-        search = problem.search(evidences)
+        # A copy: chains of the same worker may hold the same evidences at the same time.
+        search = problem.search([dict(known) for known in evidences])
         return _run_chain(
             search, problem, pools, weights, start, n_draws, rng, lambda done, total: None
         )

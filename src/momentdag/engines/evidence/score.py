@@ -176,9 +176,7 @@ class LocalScorer:
         evidence = log_noise - float(log_std.sum()) + occam + of_scale + unmoved
         if not np.isfinite(evidence):
             raise np.linalg.LinAlgError("The evidence is not a number.")
-        return LocalFit(
-            evidence, log_std, residual, second, mean, best_amplitude, noise, converged
-        )
+        return LocalFit(evidence, log_std, residual, second, mean, best_amplitude, noise, converged)
 
     def screen(
         self,
@@ -278,6 +276,12 @@ class LocalScorer:
         basis = self.variance_features(parents.variance)
         prior = self._scale_prior(basis).variances[fit.scale_amplitude]
         return fit.log_std @ basis.functions, 1 / (fit.noise.base.scale_information + 1 / prior)
+
+    def prior_precisions(self, fit: LocalFit, parents: Parents) -> tuple[FloatArray, FloatArray]:
+        """Return the prior precisions of w and u at the amplitudes of a fit."""
+        mean = self._mean_prior(self.mean_features(parents.mean))
+        scale = self._scale_prior(self.variance_features(parents.variance))
+        return mean.precisions[fit.mean.amplitude], 1 / scale.variances[fit.scale_amplitude]
 
     def _noise_evidence(self, e: FloatArray, base: Student) -> tuple[float, NoiseDensity]:
         """Return the log-likelihood of standardised residuals, its shape integrated out."""

@@ -1,7 +1,7 @@
 """The evidence engine's model as plain values and arrays.
 
-A mechanism is a deterministic function of the training rows, the inducing rows and the
-hyper-parameters, so these are stored, and mechanisms are fitted again when they are asked for.
+A mechanism is a deterministic function of the rows, the inducing rows and the hyper-parameters, so
+these are stored, and mechanisms are fitted again when they are asked for.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from momentdag.engines.evidence.features import Kernel
 from momentdag.engines.evidence.model import EvidenceModel
 from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.engines.evidence.refit import AllRows
 from momentdag.engines.evidence.score import LocalScorer, NoiseFamily
 from momentdag.engines.evidence.scoring import Hyperparameters, make_scorer
 from momentdag.engines.storage import State, read_units, take_array, take_floats
@@ -41,6 +42,10 @@ def state(model: EvidenceModel) -> State:
     }
     if not np.array_equal(values, targets):
         arrays["targets"] = targets
+    if model.rows is not None:
+        arrays["all_values"] = model.rows.values
+        if model.rows.targets is not model.rows.values:
+            arrays["all_targets"] = model.rows.targets
     content = {
         "names": list(model.names),
         "noise": scorer.noise,
@@ -74,7 +79,18 @@ def from_state(stored: State) -> EvidenceModel:
     hyperparameters = _hyperparameters(stored.content.get("hyperparameters"))
     scorer = make_scorer(values, targets, rows, hyperparameters, EvidenceOptions(noise=noise))
     assert isinstance(scorer, LocalScorer)  # as the family is not the linear one
-    return EvidenceModel(units, columns, scorer)
+    return EvidenceModel(units, columns, scorer, rows=_all_rows(stored, n))
+
+
+def _all_rows(stored: State, n_before: int) -> AllRows | None:
+    arrays = stored.arrays
+    if "all_values" not in arrays:
+        return None
+    values = take_floats(arrays, "all_values", (None, len(stored.content["names"])))
+    if len(values) < n_before:
+        raise StorageError(f"Expected at least {n_before} rows in all; got {len(values)}.")
+    same = "all_targets" not in arrays
+    return AllRows(values, values if same else take_floats(arrays, "all_targets", values.shape))
 
 
 def _hyperparameters(stored: Any) -> Hyperparameters:

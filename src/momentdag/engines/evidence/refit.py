@@ -1,0 +1,199 @@
+"""Functions from all rows of a long table, whose structure was learned from a subset of them.
+
+The basis functions and amplitudes of a mechanism stay those of the subset. Its coefficients take
+Fisher scoring steps towards their posterior given more rows,
+
+    w += (c G + Λ_w^-1)^-1 (Q'D r - Λ_w^-1 w),     G = Q'D Q,   D = diag(ω e^{-2η})
+    u += (κ K + Λ_u^-1)^-1 (P'(ω e² - 1) - Λ_u^-1 u),   K = P'P
+
+which need sums over rows only and so never more than a chunk of Q and P at a time. The rows grow
+fourfold from step to step: a step from an estimate that is off by O(1/√m) is off by O(1/m) (the
+one-step estimator; van der Vaart 1998, section 5.7), so that a single step over all rows is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg.lapack import dposv, dpotrf, dtrtri
+
+from momentdag.engines.evidence.features import Projection
+from momentdag.engines.evidence.location import MeanPart
+from momentdag.engines.evidence.noise import (
+    GAUSSIAN,
+    STUDENT_GRID,
+    NoiseDensity,
+    fit_tilt,
+    student,
+)
+from momentdag.engines.evidence.scale import LARGEST_SQUARE
+from momentdag.engines.evidence.score import NoiseFamily
+
+__all__ = ["AllRows", "Coefficients", "chunks", "refit"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+CHUNK_ROWS = 2**13
+"""Rows of which basis functions are held at a time: a few megabytes."""
+
+_GROWTH = 4
+
+
+class AllRows(NamedTuple):
+    """Every row of a table, standardised, in the engine's order of columns.
+
+    Parameters
+    ----------
+    values, targets : float array, shape (n, d)
+        As causes and as effects.
+    """
+
+    values: FloatArray
+    targets: FloatArray
+
+
+class Coefficients(NamedTuple):
+    """What all rows say about the functions of one variable."""
+
+    mean: MeanPart
+    scale: FloatArray  # u, (s,)
+    scale_variances: FloatArray  # (s,)
+    noise: NoiseDensity
+
+
+class _Priors(NamedTuple):
+    """Prior precisions of w and u."""
+
+    mean: FloatArray  # (r,)
+    scale: FloatArray  # (s,)
+
+
+class _Sums(NamedTuple):
+    """Sums over rows at given coefficients, and the standardised residuals."""
+
+    gram: FloatArray  # G, (r, r)
+    target: FloatArray  # Q'D y, (r,)
+    mean_slope: FloatArray  # Q'D r, (r,)
+    scale_gram: FloatArray  # K, (s, s)
+    scale_slope: FloatArray  # P'(ω e² - 1), (s,)
+    noise: FloatArray  # e, (m,)
+
+
+def chunks(n: int) -> Iterator[slice]:
+    """Cut ``n`` rows into slices of which basis functions can be held.
+
+    Examples
+    --------
+    >>> [(part.start, part.stop) for part in chunks(20_000)]
+    [(0, 8192), (8192, 16384), (16384, 20000)]
+    """
+    for start in range(0, n, CHUNK_ROWS):
+        yield slice(start, min(start + CHUNK_ROWS, n))
+
+
+def refit(
+    rows: AllRows,
+    variable: int,
+    bases: tuple[Projection, Projection],
+    start: Coefficients,
+    precisions: tuple[FloatArray, FloatArray],
+    n_before: int,
+    noise: NoiseFamily,
+) -> Coefficients:
+    """Return the coefficients given all rows.
+
+    Parameters
+    ----------
+    rows : AllRows
+    variable : int
+    bases : (Projection, Projection)
+        Basis functions of mean and log standard deviation.
+    start : Coefficients
+        Given ``n_before`` of the rows.
+    precisions : (float array, float array), shapes (r,) and (s,)
+        Prior precisions of w and u.
+    n_before : int
+    noise : {"flexible", "gaussian", "student"}
+    """
+    priors = _Priors(*precisions)
+    n = len(rows.values)
+    found, m = start, n_before
+    while m < n:
+        m = min(_GROWTH * m, n)
+        # Every so many rows: tables are often sorted, and their beginning is not the whole.
+        part = AllRows(*(array[:: n // m] for array in rows))
+        m = len(part.values)
+        found = _step(part, variable, bases, found, priors, noise)
+    return found
+
+
+def _step(
+    rows: AllRows,
+    variable: int,
+    bases: tuple[Projection, Projection],
+    at: Coefficients,
+    priors: _Priors,
+    noise: NoiseFamily,
+) -> Coefficients:
+    """Take one scoring step; stay where a factorisation fails."""
+    base = at.noise.base
+    sums = _sums(rows, variable, bases, at)
+    w, u = at.mean.coefficients, at.scale
+    information = _with_diagonal(base.curvature_ratio * sums.gram, priors.mean)
+    _, w_step, w_status = dposv(information, sums.mean_slope - priors.mean * w, lower=1)
+    information = _with_diagonal(base.scale_information * sums.scale_gram, priors.scale)
+    _, u_step, u_status = dposv(information, sums.scale_slope - priors.scale * u, lower=1)
+    factor, status = dpotrf(_with_diagonal(sums.gram, priors.mean), lower=1)
+    if w_status or u_status or status:
+        return at
+    mean = MeanPart(sums.gram, sums.target, at.mean.amplitude, factor, w + w_step)
+    # P is orthogonal on the subset and nearly so on all rows: its coefficients stay independent.
+    variances = 1 / information.diagonal()
+    return Coefficients(mean, u + u_step, variances, _density(noise, sums.noise))
+
+
+def _density(noise: NoiseFamily, e: FloatArray) -> NoiseDensity:
+    """Return the density of the standardised residuals ``e`` (n,)."""
+    if noise == "gaussian":
+        return NoiseDensity(GAUSSIAN)
+    e2 = e * e
+    base = max(map(student, STUDENT_GRID), key=lambda tails: float(tails.log_density(e2).sum()))
+    return fit_tilt(base, e)[1] if noise == "flexible" else NoiseDensity(base)
+
+
+def _sums(
+    rows: AllRows, variable: int, bases: tuple[Projection, Projection], at: Coefficients
+) -> _Sums:
+    mean_basis, scale_basis = bases
+    base = at.noise.base
+    w, u = at.mean.coefficients, at.scale
+    inverse, _ = dtrtri(at.mean.factor, lower=1)
+    gram, scale_gram = np.zeros((len(w), len(w))), np.zeros((len(u), len(u)))
+    target, mean_slope, scale_slope = np.zeros(len(w)), np.zeros(len(w)), np.zeros(len(u))
+    noise = np.empty(len(rows.values))
+    for part in chunks(len(noise)):
+        y, values = rows.targets[part, variable], rows.values[part]
+        Q, P = mean_basis(values), scale_basis(values)
+        inverse_std = np.exp(-(P @ u))
+        residual = y - Q @ w
+        noise[part] = residual * inverse_std
+        half = Q @ inverse.T
+        e2 = (residual * residual + np.einsum("ij,ij->i", half, half)) * inverse_std**2
+        weights = base.weights(e2)
+        precision = weights * inverse_std**2
+        scaled = Q * np.sqrt(precision)[:, None]
+        gram += scaled.T @ scaled
+        target += (precision * y) @ Q
+        mean_slope += (precision * residual) @ Q
+        scale_gram += P.T @ P
+        scale_slope += (np.minimum(weights * e2, LARGEST_SQUARE) - 1) @ P
+    return _Sums(gram, target, mean_slope, scale_gram, scale_slope, noise)
+
+
+def _with_diagonal(matrix: FloatArray, diagonal: FloatArray) -> FloatArray:
+    added = matrix.copy()
+    added.flat[:: len(added) + 1] += diagonal
+    return added

@@ -1,0 +1,41 @@
+"""The first search: on some rows of a long table, and judged on all of them."""
+
+import numpy as np
+import pytest
+
+from momentdag.data import Dataset
+from momentdag.engines.evidence.engine import EvidenceEngine, canonical_columns
+from momentdag.engines.evidence.finding import find_quickly, tune
+from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.knowledge import Knowledge
+from momentdag.simulate import linear_anm
+
+
+def problem_with(n_samples):
+    simulation = linear_anm(np.random.default_rng(0), 5, 1, n_samples)
+    dataset = Dataset.from_table(simulation.data)
+    engine = EvidenceEngine(EvidenceOptions(family="linear"))
+    return engine._problem(
+        dataset, canonical_columns(dataset), Knowledge(), np.random.default_rng(1)
+    )
+
+
+@pytest.mark.parametrize("n_samples", [400, 3000])
+def test_the_first_search_is_scored_on_all_rows(n_samples):
+    problem = problem_with(n_samples)
+    evidences = [{} for _ in range(problem.n_variables)]
+    found = find_quickly(problem, evidences, np.random.default_rng(2), 1, lambda done, total: None)
+    assert len(found.problem.values) == n_samples
+    search = found.problem.search()
+    for j, own in enumerate(found.best.parents):
+        # Whatever is handed on as known is what all rows say.
+        assert found.evidences[j][own] == search.log_evidence(j, own)
+    assert tune(found) is found  # the linear family has no kernels
+
+
+def test_fewer_rows_are_rows_of_the_table():
+    problem = problem_with(600)
+    fewer = problem.with_fewer_rows(np.random.default_rng(3), 200)
+    assert fewer.values.shape == (200, problem.n_variables)
+    assert {tuple(row) for row in fewer.values} <= {tuple(row) for row in problem.values}
+    assert fewer.inducing_rows.max() < 200
