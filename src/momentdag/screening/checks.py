@@ -49,6 +49,8 @@ def shapes(standardised: pd.DataFrame, pit: pd.DataFrame) -> pd.DataFrame:
 def _asymmetry(e: FloatArray) -> float:
     """Return (q95 + q05 - 2 q50) / (q95 - q05), which a few far values cannot sway."""
     low, middle, high = np.quantile(e, [0.05, 0.5, 0.95])
+    if low == high:  # nearly all residuals are one value, which leans to neither side
+        return 0.0
     return float((low + high - 2 * middle) / (high - low))
 
 

@@ -31,6 +31,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 _ROWS_PER_TERM = 10
 _N_TREES = 60
 _MIN_LEAF = 5
+_NEGLIGIBLE = 1e-9  # share of the largest singular value that is rounding
 _FLOOR = 1e-3  # of the mean square; keeps the logarithm of a square finite
 
 
@@ -65,10 +66,14 @@ def white_terms(scores: FloatArray) -> FloatArray:
 def explains(terms: FloatArray, target: FloatArray) -> float:
     """Return the p-value of n R² of ``target`` (n,) on ``terms`` (n, k), chi-squared under H0.
 
-    NaN if there are fewer than two rows for each term.
+    Only independent terms count: the square of a column with two values is that column again. NaN
+    if there are none, or fewer than two rows for each.
     """
-    n, k = terms.shape
-    if n < 2 * (k + 1):
+    n = len(terms)
+    basis, sizes, _ = np.linalg.svd(terms - terms.mean(axis=0), full_matrices=False)
+    terms = basis[:, sizes > _NEGLIGIBLE * sizes.max(initial=0.0)]
+    k = terms.shape[1]
+    if k == 0 or n < 2 * (k + 1):
         return float("nan")
     # The test squares what it is given; the root of a shifted target has it as its square.
     root = np.sqrt(target - target.min())
@@ -93,7 +98,8 @@ def forest_white(rng: np.random.Generator, residual: FloatArray, X: FloatArray) 
             _N_TREES, min_samples_leaf=_MIN_LEAF, max_features=1 / 3, random_state=int(seed)
         ).fit(X[seen], target[seen])
         foretold = forest.predict(X[unseen])
-        if np.ptp(foretold) == 0:  # too few rows to grow a tree
+        # Too few rows to grow a tree, or a residual of one size wherever it is looked at.
+        if np.ptp(foretold) == 0 or np.ptp(square[unseen]) == 0:
             return 1.0
         found.append(float(spearmanr(foretold, square[unseen], alternative="greater").pvalue))
     return combine(found)
