@@ -15,6 +15,7 @@ from benchmarks.accuracy import FIRST_SEED
 from benchmarks.gram import timed
 from benchmarks.records import Records
 from benchmarks.tables import Table, mean_sd, publish
+from momentdag.engines.variational.options import VariationalOptions
 from momentdag.graph import Selection
 from momentdag.metrics import expected_shd, f1
 from momentdag.simulate import preset
@@ -22,20 +23,11 @@ from momentdag.simulate import preset
 __all__ = ["DEFAULT_PRESETS", "SETTINGS", "run_engines", "run_set"]
 
 DEFAULT_PRESETS = ("sparse-5", "sparse-10")
-_PUBLISHED_OPTIONS: dict[str, Any] = {
-    "updates": "published",
-    "gradient": "relaxed",
-    "n_graphs": 1,
-    "n_restarts": 1,
-    "warm_up_steps": 0,
-    "order_prior": "none",
-    "order_margin": 1.5,
-}
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "evidence": ("evidence", {}),
     "variational": ("variational", {}),
     "variational-relaxed": ("variational", {"gradient": "relaxed"}),
-    "variational-published": ("variational", _PUBLISHED_OPTIONS),
+    "variational-published": ("variational", VariationalOptions.published().to_dict()),
 }
 """Engine and options by the name of a setting."""
 # Expected SHD of the mean and the variance graph as the paper gives them (its own draw of data).

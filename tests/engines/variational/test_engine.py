@@ -63,6 +63,7 @@ def test_details_report_the_restarts(fit, quick, data):
     found = fit(data)
     assert len(found.details["objectives"]) == quick.n_restarts
     assert found.details["restart_spread"] == pytest.approx(np.std(found.details["objectives"]))
+    assert sum(found.details["shares"]) == pytest.approx(1)
     assert found.details["best_restart"] == int(np.argmax(found.details["objectives"]))
     assert found.details["n_steps"] == quick.max_steps
     assert found.posterior.log_posterior.shape == (200,)
@@ -102,6 +103,24 @@ def test_an_interrupted_fit_is_flagged(fit, data):
 def test_jax_is_loaded_for_this_engine_only():
     code = "import sys, momentdag.estimator; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.slow
+def test_directions_that_data_cannot_tell_apart_stay_open():
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=500)
+    data = pd.DataFrame({"cause": cause, "effect": 0.8 * cause + rng.normal(size=500)})
+    forwards = []
+    for shifting in (True, False):
+        # One restart, as it is: neither mixture nor resampling helps out.
+        options = {"shifting": shifting, "n_restarts": 1, "resampling": False}
+        fitted = md.MomentDAG(engine="variational", random_state=0, engine_options=options)
+        found = fitted.fit(data).posterior_.edge_probabilities("either")
+        assert found.to_numpy().sum() > 0.9
+        forwards.append(found.loc["cause", "effect"])
+    # One half each; networks of one constant for both directions settle on one.
+    assert 0.3 < forwards[0] < 0.7
+    assert not 0.1 < forwards[1] < 0.9
 
 
 @pytest.mark.slow

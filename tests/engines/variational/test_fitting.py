@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from momentdag.engines.protocol import silent
-from momentdag.engines.variational.fitting import train
+from momentdag.engines.variational.fitting import shares_of, train
 
 
 class Memory:
@@ -31,13 +31,35 @@ def same(one, two):
     return all(np.array_equal(a, b) for a, b in leaves)
 
 
-def test_the_best_restart_is_kept_and_the_spread_reported(problem, quick):
+def test_all_restarts_are_kept_and_their_spread_reported(problem, quick):
     trained = train(np.random.default_rng(0), problem, quick, silent)
-    assert trained.objectives.shape == (2,)
+    assert trained.objectives.shape == trained.shares.shape == (2,)
+    assert all(len(part) == 2 for part in jax.tree.leaves(trained.weights))
     assert trained.spread == pytest.approx(abs(np.diff(trained.objectives)[0]) / 2)
     assert (trained.n_steps, len(trained.trace), trained.converged) == (1000, 2, False)
     assert same(trained, train(np.random.default_rng(0), problem, quick, silent))
     assert not same(trained, train(np.random.default_rng(1), problem, quick, silent))
+
+
+def test_shares_make_the_objective_of_the_mixture_largest(quick):
+    objectives, n_samples = np.array([-3.1, -3.0, -3.2]), 40
+    shares = shares_of(objectives, n_samples, quick)
+
+    def of_mixture(w):
+        return w @ (n_samples * objectives - quick.kl_weight * np.log(w))
+
+    assert shares.sum() == pytest.approx(1)
+    others = np.random.default_rng(0).dirichlet(100 * shares, size=200)
+    assert max(map(of_mixture, others)) < of_mixture(shares)
+    best = np.array([0.0, 1.0, 0.0])
+    np.testing.assert_array_equal(
+        shares_of(objectives, n_samples, replace(quick, restarts="best")), best
+    )
+    np.testing.assert_array_equal(
+        shares_of(objectives, n_samples, replace(quick, kl_weight=0.0)), best
+    )
+    # Far apart: nothing overflows.
+    np.testing.assert_array_equal(shares_of(objectives, 10**6, quick), best)
 
 
 def test_training_ends_when_nothing_improves(problem, quick):

@@ -38,8 +38,12 @@ def program(n_graphs=1, gradient="score"):
 def some_weights(d, seed=0):
     rng = np.random.default_rng(seed)
     mean, variance = (
-        Networks(*(part[0] for part in initial_networks(rng, 1, d, 4, spread)))
-        for spread in (0.7, 0.4)
+        Networks(*(part[0] for part in initial_networks(rng, 1, d, 4, spread, n_told)))
+        for spread, n_told in ((0.7, 1), (0.4, 2))
+    )
+    mean, variance = (
+        own._replace(shift=jnp.asarray(0.3 * rng.normal(size=own.shift.shape), jnp.float32))
+        for own in (mean, variance)
     )
     logits = [jnp.asarray(rng.normal(size=(d, d)), jnp.float32) for _ in range(2)]
     scores = jnp.asarray(rng.normal(size=d), jnp.float32)
@@ -151,9 +155,12 @@ def test_the_objective_is_the_bound_and_lies_below_the_evidence(case):
 def test_the_bound_is_tight_where_the_family_holds_the_posterior(case):
     problem, weights = case
     n, d = problem.values.shape
-    # Networks that read no parent: every pair has the same likelihood, the prior is the posterior.
+    # Networks that read no parent and shift with none: every pair has the same likelihood, the
+    # prior is the posterior.
     deaf = [
-        part.networks._replace(first=jnp.zeros_like(part.networks.first))
+        part.networks._replace(
+            first=jnp.zeros_like(part.networks.first), shift=jnp.zeros_like(part.networks.shift)
+        )
         for part in (weights.mean, weights.variance)
     ]
     level = Weights(

@@ -14,11 +14,14 @@ from momentdag.graph import MomentGraph
 def model():
     rng = np.random.default_rng(0)
     dataset = Dataset(rng.normal(size=(30, 3)) * 4 + 2, ["a", "b", "c"])
-    shapes = ((3, 3, 5), (3, 5), (3, 5), (3,))
+    shapes = ((2, 3, 3, 5), (2, 3, 5), (2, 3, 5), (2, 3))
     mean, variance = (
-        Networks(*(rng.normal(size=shape).astype(np.float32) for shape in shapes)) for _ in range(2)
+        Networks(
+            *(rng.normal(size=shape).astype(np.float32) for shape in (*shapes, (2, n_told, 3, 3)))
+        )
+        for n_told in (1, 2)
     )
-    return VariationalModel(dataset, mean, variance)
+    return VariationalModel(dataset, mean, variance, dataset.standardised)
 
 
 def test_the_model_comes_back_to_the_bit(model):
@@ -31,7 +34,9 @@ def test_the_model_comes_back_to_the_bit(model):
         np.testing.assert_array_equal(before, after)
 
 
-@pytest.mark.parametrize("name", ["mean_first", "variance_hidden", "mean_last", "mean_output"])
+@pytest.mark.parametrize(
+    "name", ["variance_hidden", "mean_last", "mean_output", "variance_shift", "variance_first"]
+)
 def test_what_is_malformed_is_refused(model, name):
     content, arrays = state(model)
     for wrong in (arrays[name][:-1], np.full_like(arrays[name], np.nan), arrays[name] > 0):
@@ -39,3 +44,13 @@ def test_what_is_malformed_is_refused(model, name):
             from_state(State(content, {**arrays, name: wrong}))
     with pytest.raises(StorageError, match="there is none"):
         from_state(State(content, {key: arrays[key] for key in arrays if key != name}))
+
+
+def test_networks_of_unequal_numbers_of_restarts_are_refused(model):
+    content, arrays = state(model)
+    fewer = {key: value[:1] if key.startswith("mean") else value for key, value in arrays.items()}
+    with pytest.raises(StorageError):
+        from_state(State(content, fewer))
+    none = {key: value[:0] if "_" in key else value for key, value in arrays.items()}
+    with pytest.raises(StorageError, match="at least one restart"):
+        from_state(State(content, none))

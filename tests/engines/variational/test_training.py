@@ -12,7 +12,9 @@ from momentdag.engines.variational.training import draw_steps, initial_states, r
 def chunk(options, problem, *, warming_up=False, n_chunks=1, projected=False):
     rng = np.random.default_rng(0)
     program = program_of(options, problem, ordered=False, projected=projected)
-    states = initial_states(rng, program, problem, options.n_restarts, options.n_hidden)
+    states = initial_states(
+        rng, program, problem, options.n_restarts, options.n_hidden, shifting=options.shifting
+    )
     settings = settings_of(options, factor=1.0, warming_up=warming_up)
     before = states
     for _ in range(n_chunks):
@@ -73,7 +75,7 @@ def test_the_published_mean_phase_does_not_see_the_variance(problem, quick):
     program = program_of(options, problem, ordered=False, projected=False)
     program = replace(program, n_rounds=1, steps=(5, 1))
     rng = np.random.default_rng(2)
-    states = initial_states(rng, program, problem, 2, options.n_hidden)
+    states = initial_states(rng, program, problem, 2, options.n_hidden, shifting=True)
     draws = draw_steps(rng, program, problem, 2)
     settings = settings_of(options, factor=1.0, warming_up=False)
     other = states.weights.variance.networks._replace(

@@ -11,10 +11,10 @@ import numpy as np
 from momentdag.data import Dataset
 from momentdag.engines.evidence.engine import canonical_columns
 from momentdag.engines.protocol import Checkpoint, Fit, Progress
-from momentdag.engines.variational.drawing import draw_pairs, log_joint
+from momentdag.engines.variational.drawing import Drawn, draw_pairs, log_joint
 from momentdag.engines.variational.fitting import Trained, train
 from momentdag.engines.variational.likelihood import Networks
-from momentdag.engines.variational.model import VariationalModel
+from momentdag.engines.variational.model import WITNESS_ROWS, VariationalModel
 from momentdag.engines.variational.options import VariationalOptions
 from momentdag.engines.variational.problem import Problem
 from momentdag.engines.variational.stated import Stated, state
@@ -63,7 +63,6 @@ class VariationalEngine:
 
         All restarts run in one process whatever ``n_jobs`` is: they share one compiled program.
         With a checkpoint a killed fit goes on from its last chunk of steps, to the same bits.
-        Nothing is kept in ``checkpoint``: a fit that was cut short starts again.
         """
         options = self.options
         train_rng, draw_rng = rng.spawn(2)
@@ -78,8 +77,11 @@ class VariationalEngine:
             projected=stated.projected,
         )
         progress("drawing", 0, 1)
-        pairs = draw_pairs(draw_rng, trained.weights, problem, stated, n_draws)
-        joint = log_joint(trained.weights, problem, *pairs)
+        drawn = draw_pairs(draw_rng, trained, problem, stated, options, n_draws)
+        pairs = drawn.mean_graphs, drawn.variance_graphs
+        # A restart that hardly gives a draw gives no networks either.
+        used = trained.shares >= min(0.5 / n_draws, trained.shares.max())
+        joint = log_joint(trained.weights, used, problem, *pairs)
         back = np.argsort(canonical_columns(dataset))
 
         def restore(graphs: BoolArray) -> BoolArray:
@@ -99,22 +101,32 @@ class VariationalEngine:
         best = MomentGraph(dataset.names, mean_graphs[top], variance_graphs[top])
         model = VariationalModel(
             dataset,
-            _reordered(trained.weights.mean.networks, back),
-            _reordered(trained.weights.variance.networks, back),
+            _reordered(trained.weights.mean.networks, used, back),
+            _reordered(trained.weights.variance.networks, used, back),
+            np.asarray(problem.values[:WITNESS_ROWS], dtype=np.float64)[:, back],
         )
-        return Fit(posterior, model, best, status, _details(trained))
+        return Fit(posterior, model, best, status, _details(trained, drawn))
 
 
-def _reordered(networks: Networks, back: Any) -> Networks:
-    first, *others = (np.asarray(part) for part in networks)
-    return Networks(first[back][:, back], *(part[back] for part in others))
+def _reordered(networks: Networks, used: BoolArray, back: Any) -> Networks:
+    """Return the networks of used restarts, their variables in the order of the data's columns."""
+    first, hidden, last, output, shift = (np.asarray(part)[used] for part in networks)
+    return Networks(
+        first[:, back][:, :, back],
+        hidden[:, back],
+        last[:, back],
+        output[:, back],
+        shift[:, :, back][:, :, :, back],
+    )
 
 
-def _details(trained: Trained) -> dict[str, Any]:
+def _details(trained: Trained, drawn: Drawn) -> dict[str, Any]:
     return {
         "objectives": trained.objectives.tolist(),
+        "shares": trained.shares.tolist(),
         "best_restart": int(np.argmax(trained.objectives)),
         "restart_spread": trained.spread,
+        "resampling_efficiency": drawn.efficiency,
         "n_steps": trained.n_steps,
         "converged": trained.converged,
         "trace": list(trained.trace),

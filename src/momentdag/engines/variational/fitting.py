@@ -1,4 +1,4 @@
-"""The loop around algorithm 1: warm-up, chunks of steps, plateaus, and the choice of a restart."""
+"""The loop around algorithm 1: warm-up, chunks of steps, plateaus, and what each restart counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.engines.protocol import Checkpoint, Progress
-from momentdag.engines.variational.distribution import Noise, Temperatures, draw_noise
+from momentdag.engines.variational.distribution import Temperatures, draw_noise
 from momentdag.engines.variational.options import VariationalOptions
 from momentdag.engines.variational.problem import (
     Penalties,
@@ -29,7 +29,7 @@ from momentdag.engines.variational.training import (
     run_chunk,
 )
 
-__all__ = ["Trained", "program_of", "settings_of", "train"]
+__all__ = ["Trained", "program_of", "settings_of", "shares_of", "train"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -40,6 +40,7 @@ _PATIENCE = 2  # chunks without improvement that make a plateau
 _WATCHED_PAIRS = 16  # graph pairs behind each report of the objective
 _FINAL_PAIRS = 200  # graph pairs behind the comparison of restarts
 _WATCHED_ROWS = 2000
+_FINAL_ROWS = 10_000
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,11 @@ class Trained:
     Parameters
     ----------
     weights : Weights
-        Of the best restart.
+        Of all restarts: every array is led by an axis of length n_restarts.
     objectives : float array, shape (n_restarts,)
         Final objective of each restart, nats per row.
+    shares : float array, shape (n_restarts,)
+        Share of each restart in the posterior.
     n_steps : int
         Steps made, warm-up included.
     converged : bool
@@ -64,6 +67,7 @@ class Trained:
 
     weights: Weights
     objectives: FloatArray
+    shares: FloatArray
     n_steps: int
     converged: bool
     interrupted: bool
@@ -116,11 +120,18 @@ class _Watch:
     """Evaluates the objective on the same graph noise and rows every time."""
 
     def __init__(
-        self, rng: np.random.Generator, program: Program, problem: Problem, settings: Settings
+        self,
+        rng: np.random.Generator,
+        program: Program,
+        problem: Problem,
+        settings: Settings,
+        *,
+        n_pairs: int,
+        n_rows: int,
     ) -> None:
         n_samples, d = problem.values.shape
-        if n_samples > _WATCHED_ROWS:
-            rows = np.sort(rng.choice(n_samples, _WATCHED_ROWS, replace=False))
+        if n_samples > n_rows:
+            rows = np.sort(rng.choice(n_samples, n_rows, replace=False))
             problem = problem._replace(values=problem.values[rows])
         # The divergence is spread over all rows, not only over those that are watched.
         share = problem.values.shape[0] / n_samples
@@ -143,20 +154,12 @@ class _Watch:
             projected=False,
         )
         self._problem = problem
-        self._noise = draw_noise(rng, d, (_WATCHED_PAIRS,), ordered=program.ordered)
-        self._final_noise = draw_noise(rng, d, (_FINAL_PAIRS,), ordered=program.ordered)
+        self._noise = draw_noise(rng, d, (n_pairs,), ordered=program.ordered)
 
-    def _look(self, weights: Weights, noise: Noise) -> FloatArray:
-        values = objective_of(self._program, self._problem, self._settings, noise, weights)
-        return np.asarray(values, dtype=np.float64)
-
-    def now(self, weights: Weights) -> FloatArray:
+    def look(self, weights: Weights) -> FloatArray:
         """Return the objective of each restart, (r,)."""
-        return self._look(weights, self._noise)
-
-    def finally_(self, weights: Weights) -> FloatArray:
-        """Return the same from more graph pairs."""
-        return self._look(weights, self._final_noise)
+        values = objective_of(self._program, self._problem, self._settings, self._noise, weights)
+        return np.asarray(values, dtype=np.float64)
 
 
 class _Course(NamedTuple):
@@ -194,7 +197,7 @@ def train(
     ordered: bool = False,
     projected: bool = False,
 ) -> Trained:
-    """Run algorithm 1 from several starts and return the best.
+    """Run algorithm 1 from several starts.
 
     Rates are cut when the best objective has not grown by ``tolerance`` for two chunks; after
     ``n_cuts`` cuts that ends training. With a checkpoint, training that was killed goes on from
@@ -202,8 +205,13 @@ def train(
     """
     start_rng, watch_rng, step_rng = rng.spawn(3)
     program = program_of(options, problem, ordered=ordered, projected=projected)
-    states = initial_states(start_rng, program, problem, options.n_restarts, options.n_hidden)
-    watch = _Watch(watch_rng, program, problem, settings_of(options, factor=1.0, warming_up=False))
+    states = initial_states(
+        start_rng, program, problem, options.n_restarts, options.n_hidden, shifting=options.shifting
+    )
+    settings = settings_of(options, factor=1.0, warming_up=False)
+    watch = _Watch(
+        watch_rng, program, problem, settings, n_pairs=_WATCHED_PAIRS, n_rows=_WATCHED_ROWS
+    )
     chunk_steps = program.n_rounds * sum(program.steps)
     states, course = _resume(checkpoint, states)
     step_rng.spawn(course.n_chunks)  # each chunk has a generator of its own: skip those made
@@ -217,7 +225,7 @@ def train(
             settings = settings_of(options, factor=_CUT**course.n_cuts, warming_up=warming_up)
             draws = draw_steps(step_rng.spawn(1)[0], program, problem, options.n_restarts)
             states = _finite(states, run_chunk(program, problem, settings, draws, states))
-            now = float(watch.now(states.weights).max())
+            now = float(watch.look(states.weights).max())
             course = course.after(now, options, warming_up=warming_up)
             _keep(checkpoint, states, course)
             total = max(options.max_steps, n_steps + chunk_steps)
@@ -226,11 +234,32 @@ def train(
         if not options.return_partial:
             raise
         interrupted = True
-    objectives = watch.finally_(states.weights)
-    chosen = int(np.argmax(objectives))
-    weights = jax.tree.map(lambda part: part[chosen], states.weights)
-    n_steps = course.n_chunks * chunk_steps
-    return Trained(weights, objectives, n_steps, course.converged, interrupted, course.trace)
+    settings = settings_of(options, factor=1.0, warming_up=False)
+    final = _Watch(watch_rng, program, problem, settings, n_pairs=_FINAL_PAIRS, n_rows=_FINAL_ROWS)
+    objectives = final.look(states.weights)
+    return Trained(
+        states.weights,
+        objectives,
+        shares_of(objectives, problem.values.shape[0], options),
+        course.n_chunks * chunk_steps,
+        course.converged,
+        interrupted,
+        course.trace,
+    )
+
+
+def shares_of(objectives: FloatArray, n_samples: int, options: VariationalOptions) -> FloatArray:
+    """Return the share of each restart in the posterior, (n_restarts,).
+
+    With L_k the objective of restart k in nats of the whole sample, the mixture Σ_k w_k q_k has an
+    objective of at least Σ_k w_k (L_k - λ log w_k); the w_k ∝ exp(L_k / λ) make it largest. It is
+    exact where the restarts' graphs differ.
+    """
+    nats = n_samples * (objectives - objectives.max())
+    if options.restarts == "best" or options.kl_weight == 0:
+        return np.asarray(np.arange(len(nats)) == np.argmax(nats), dtype=np.float64)
+    shares = np.exp(nats / options.kl_weight)
+    return np.asarray(shares / shares.sum())
 
 
 def _keep(checkpoint: Checkpoint | None, states: State, course: _Course) -> None:

@@ -2,6 +2,9 @@
 
 The networks are point estimates: given a graph pair there is one function for each variable, and
 what a posterior over functions would add is not there. Noise is standard normal.
+
+Every restart has networks of its own. As the likelihood is a product over variables, each variable
+takes, whatever its parents, the networks of the restart that fit it best given them.
 """
 
 from __future__ import annotations
@@ -19,10 +22,12 @@ from momentdag.engines.variational.likelihood import LOG_SCALE_RANGE, SLOPE, Net
 from momentdag.graph import BoolArray, MomentGraph
 from momentdag.posterior import Posterior
 
-__all__ = ["NetworkMechanism", "VariationalModel"]
+__all__ = ["WITNESS_ROWS", "NetworkMechanism", "VariationalModel"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
+WITNESS_ROWS = 2000
+"""Rows of the data, at most, by which networks are chosen."""
 _HALF_LOG_TAU = 0.5 * float(np.log(2.0 * np.pi))
 
 
@@ -34,7 +39,10 @@ class VariationalModel:
     dataset : Dataset or ColumnUnits
         Gives names and units.
     mean_networks, variance_networks : Networks
-        In the order of the data's columns, for standardised values.
+        Of all restarts, every array led by an axis of their number; in the order of the data's
+        columns, for standardised values.
+    witnesses : float array, shape (m, d)
+        Standardised rows by which a restart's networks are chosen.
     """
 
     def __init__(
@@ -42,12 +50,15 @@ class VariationalModel:
         dataset: Dataset | ColumnUnits,
         mean_networks: Networks,
         variance_networks: Networks,
+        witnesses: FloatArray,
     ) -> None:
         self.names = dataset.names
         self._location = dataset.location
         self._scale = dataset.scale
         self._mean_networks = _as_numpy(mean_networks)
         self._variance_networks = _as_numpy(variance_networks)
+        self._witnesses = np.asarray(witnesses, dtype=np.float64)
+        self._chosen: dict[tuple[int, bytes, bytes], int] = {}
 
     def _standardise(self, values: FloatArray) -> FloatArray:
         return (np.asarray(values, dtype=np.float64) - self._location) / self._scale
@@ -56,8 +67,38 @@ class VariationalModel:
         self, z: FloatArray, variable: int, mean_parents: BoolArray, variance_parents: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return mean and log sd of one variable at standardised rows (n, d), each (n,)."""
-        mean = _output(self._mean_networks, variable, mean_parents, z)
-        raw = _output(self._variance_networks, variable, variance_parents, z)
+        restart = self._restart(variable, mean_parents, variance_parents)
+        return self._moments_of(restart, z, variable, mean_parents, variance_parents)
+
+    def _restart(self, variable: int, mean_parents: BoolArray, variance_parents: BoolArray) -> int:
+        """Return the restart whose networks fit the variable best given its parents."""
+        n_restarts = len(self._mean_networks.output)
+        if n_restarts == 1:
+            return 0
+        key = (variable, mean_parents.tobytes(), variance_parents.tobytes())
+        if key not in self._chosen:
+            z = self._witnesses
+            fits = [
+                _log_density(
+                    z[:, variable],
+                    *self._moments_of(k, z, variable, mean_parents, variance_parents),
+                ).mean()
+                for k in range(n_restarts)
+            ]
+            self._chosen[key] = int(np.argmax(fits))
+        return self._chosen[key]
+
+    def _moments_of(
+        self,
+        restart: int,
+        z: FloatArray,
+        variable: int,
+        mean_parents: BoolArray,
+        variance_parents: BoolArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        told = (mean_parents, variance_parents)
+        mean = _output(self._mean_networks, restart, variable, mean_parents, told, z)
+        raw = _output(self._variance_networks, restart, variable, variance_parents, told, z)
         return mean, LOG_SCALE_RANGE * np.tanh(raw / LOG_SCALE_RANGE)
 
     def log_density(self, values: FloatArray, posterior: Posterior) -> FloatArray:
@@ -73,9 +114,8 @@ class VariationalModel:
                 variance_parents = graph.variance_graph[:, j]
                 key = (j, mean_parents.tobytes(), variance_parents.tobytes())
                 if key not in local:
-                    mean, log_sd = self.standardised_moments(z, j, mean_parents, variance_parents)
-                    noise = (z[:, j] - mean) * np.exp(-log_sd)
-                    local[key] = -0.5 * noise**2 - log_sd - _HALF_LOG_TAU
+                    moments = self.standardised_moments(z, j, mean_parents, variance_parents)
+                    local[key] = _log_density(z[:, j], *moments)
                 log_density += local[key]
             total = np.logaddexp(total, log_density)
         return total
@@ -139,15 +179,28 @@ class NetworkMechanism:
         return np.asarray(ndtr(noise))
 
 
-def _as_numpy(networks: Networks) -> tuple[FloatArray, ...]:
-    return tuple(np.asarray(part, dtype=np.float64) for part in networks)
+def _as_numpy(networks: Networks) -> Networks:
+    return Networks(*(np.asarray(part, dtype=np.float64) for part in networks))
+
+
+def _log_density(values: FloatArray, mean: FloatArray, log_sd: FloatArray) -> FloatArray:
+    noise = (values - mean) * np.exp(-log_sd)
+    return np.asarray(-0.5 * noise**2 - log_sd - _HALF_LOG_TAU)
 
 
 def _output(
-    networks: tuple[FloatArray, ...], variable: int, parents: BoolArray, z: FloatArray
+    networks: Networks,
+    restart: int,
+    variable: int,
+    parents: BoolArray,
+    told: tuple[BoolArray, BoolArray],
+    z: FloatArray,
 ) -> FloatArray:
     """Return one network at rows z (n, d), of which only the parents' columns are read, (n,)."""
-    first, hidden, last, output = networks
+    first, hidden, last, output, shift = (part[restart] for part in networks)
     inner = z[:, parents] @ first[parents, variable] + hidden[variable]
     active = np.maximum(inner, SLOPE * inner)
-    return np.asarray(active @ last[variable] + output[variable])
+    constant = output[variable]
+    for there, own in zip(told, shift, strict=False):
+        constant = constant + own[there, variable].sum()
+    return np.asarray(active @ last[variable] + constant)

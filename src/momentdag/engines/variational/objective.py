@@ -39,15 +39,16 @@ def log_likelihood(
     mean_networks: Networks, variance_networks: Networks, graphs: Graphs, values: Array
 ) -> Array:
     """Return log p(x_ij | parents) for each row and variable, shape (n, d)."""
-    mean = evaluate(mean_networks, graphs.mean, values)
-    log_scale = log_scale_of(variance_networks, graphs.variance, values)
+    mean = evaluate(mean_networks, graphs.mean, values, (graphs.mean,))
+    log_scale = log_scale_of(variance_networks, graphs.mean, graphs.variance, values)
     noise = (values - mean) * jnp.exp(-log_scale)
     return -(0.5 * noise**2 + log_scale + _HALF_LOG_TAU)
 
 
 def squared_error(mean_networks: Networks, graphs: Graphs, values: Array) -> Array:
     """Return (x_ij - m_j)² / 2, shape (n, d): -log p with its gradient scaled by v²."""
-    return 0.5 * (values - evaluate(mean_networks, graphs.mean, values)) ** 2
+    mean = evaluate(mean_networks, graphs.mean, values, (graphs.mean,))
+    return 0.5 * (values - mean) ** 2
 
 
 def bernoulli_kl(logits: Array, prior_logits: Array) -> Array:

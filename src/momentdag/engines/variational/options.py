@@ -8,12 +8,13 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 from momentdag.engines.options import EngineOptions
 from momentdag.errors import OptionError
 
-__all__ = ["Gradient", "Optimizer", "OrderPrior", "Updates", "VariationalOptions"]
+__all__ = ["Gradient", "Optimizer", "OrderPrior", "Restarts", "Updates", "VariationalOptions"]
 
 Updates: TypeAlias = Literal["published", "likelihood", "joint"]
 Optimizer: TypeAlias = Literal["adam", "lbfgs"]
 Gradient: TypeAlias = Literal["score", "relaxed"]
 OrderPrior: TypeAlias = Literal["uniform", "none"]
+Restarts: TypeAlias = Literal["mixed", "best"]
 
 _SMALLEST = {
     "n_hidden": 1,
@@ -51,8 +52,13 @@ class VariationalOptions(EngineOptions):
         Hidden units of each network.
     batch_size : int or None
         Rows of a step; None, or more than there are, takes all.
+    shifting : bool
+        Whether each network's constant depends on which parents are there; the paper's does not.
     n_restarts : int
-        Random starts, run together; the one of largest final objective is kept.
+        Random starts, run together.
+    restarts : {"mixed", "best"}
+        What becomes of them: draws come from all, each with the share that its final objective
+        gives it, or from the best alone.
     n_graphs : int
         Graph pairs drawn for a step.
     mean_steps, variance_steps : int
@@ -79,6 +85,9 @@ class VariationalOptions(EngineOptions):
         Whether the divergence of the order from the uniform law counts; the paper leaves it out.
     mean_l2, variance_l2 : float
         Weights of ‖θ‖² of the mean and the variance networks, per row.
+    resampling : bool
+        Whether draws are resampled toward what the objective would choose without the limits of the
+        family: up to 2 000 rows and 20 variables, with a uniform order prior and no soft orderings.
     order_margin : float or None
         c in ψ_i + c <= ψ_j for soft orderings; None takes the stated confidence's log odds, so
         that the ordering holds with that probability. The paper has 1.5.
@@ -105,7 +114,9 @@ class VariationalOptions(EngineOptions):
     gradient: Gradient = "score"
     n_hidden: int = 8
     batch_size: int | None = 64
+    shifting: bool = True
     n_restarts: int = 4
+    restarts: Restarts = "mixed"
     n_graphs: int = 8
     mean_steps: int = 10
     variance_steps: int = 10
@@ -122,6 +133,7 @@ class VariationalOptions(EngineOptions):
     order_prior: OrderPrior = "uniform"
     mean_l2: float = 1e-4
     variance_l2: float = 1e-4
+    resampling: bool = True
     order_margin: float | None = None
     return_partial: bool = False
 
@@ -131,6 +143,9 @@ class VariationalOptions(EngineOptions):
             "optimizer": get_args(Optimizer),
             "gradient": get_args(Gradient),
             "order_prior": get_args(OrderPrior),
+            "restarts": get_args(Restarts),
+            "shifting": (False, True),
+            "resampling": (False, True),
             "return_partial": (False, True),
         }
         for name, allowed in choices.items():
@@ -163,6 +178,8 @@ class VariationalOptions(EngineOptions):
         return cls(
             updates="published",
             gradient="relaxed",
+            shifting=False,
+            resampling=False,
             n_graphs=1,
             n_restarts=1,
             warm_up_steps=0,

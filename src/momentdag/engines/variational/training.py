@@ -75,13 +75,19 @@ def draw_steps(
 
 
 def initial_states(
-    rng: np.random.Generator, program: Program, problem: Problem, n_restarts: int, n_hidden: int
+    rng: np.random.Generator,
+    program: Program,
+    problem: Problem,
+    n_restarts: int,
+    n_hidden: int,
+    *,
+    shifting: bool,
 ) -> State:
     """Return the starts of all restarts, stacked: edges at 1/2, nearly uniform orders."""
     d = problem.values.shape[1]
     mean, variance = (
-        initial_networks(rng, n_restarts, d, n_hidden, spread)
-        for spread in (_MEAN_SPREAD, _LOG_SCALE_SPREAD)
+        initial_networks(rng, n_restarts, d, n_hidden, spread, n_told if shifting else 0)
+        for n_told, spread in ((1, _MEAN_SPREAD), (2, _LOG_SCALE_SPREAD))
     )
     scores = jnp.asarray(_SCORE_SPREAD * rng.normal(size=(n_restarts, d)), jnp.float32)
     nothing = jnp.zeros((n_restarts, d, d), jnp.float32)
@@ -193,7 +199,7 @@ def _rates(part: Part, rates: Rates, *, with_networks: bool) -> Any:
         return Weights(*(_rates(own, rates, with_networks=with_networks) for own in part))
     of_networks = jnp.asarray(rates.networks if with_networks else 0.0)
     of_edges, of_order = jnp.asarray(rates.edges), jnp.asarray(rates.order)
-    networks = Networks(of_networks, of_networks, of_networks, of_networks)
+    networks = Networks(*[of_networks] * len(Networks._fields))
     if isinstance(part, MeanPart):
         return MeanPart(networks, of_edges, of_order)
     return VariancePart(networks, of_edges)
