@@ -24,7 +24,9 @@ from benchmarks.engines import DEFAULT_PRESETS, SETTINGS, run_engines  # noqa: E
 from benchmarks.knowledge import run_knowledge  # noqa: E402
 from benchmarks.posterior_quality import run_quality  # noqa: E402
 from benchmarks.real import run_real  # noqa: E402
+from benchmarks.scale import run_scale  # noqa: E402
 from benchmarks.speed import run_speed  # noqa: E402
+from benchmarks.variational_speed import run_variational_speed  # noqa: E402
 from momentdag.engines.evidence.options import EvidenceOptions  # noqa: E402
 from momentdag.engines.evidence.score import NoiseFamily  # noqa: E402
 from momentdag.errors import OptionError  # noqa: E402
@@ -178,6 +180,35 @@ def speed(
 
 
 @app.command()
+def variational(
+    restarts: Annotated[int, typer.Option(min=1, help="Restarts of each fit.")] = 1,
+    output: Output = _RESULTS,
+) -> None:
+    """Time the variational engine on the Sachs data; leave the machine alone meanwhile."""
+    run_variational_speed(_console(), output, restarts)
+
+
+@app.command()
+def scale(
+    rows: Annotated[
+        str, typer.Option(help="Rows of the long tables, with commas.")
+    ] = "1000,10000,100000,1000000",
+    variables: Annotated[int, typer.Option(min=2, help="Variables of the long tables.")] = 10,
+    sizes: Annotated[
+        str, typer.Option(help="Variables of the wide tables, with commas; 50,100 on request.")
+    ] = "5,10,20",
+    samples: Annotated[int, typer.Option(min=50, help="Rows of the wide tables.")] = 1000,
+    draws: Draws = 2000,
+    options: Options = "{}",
+    output: Output = _RESULTS,
+    raw: Raw = _RAW,
+) -> None:
+    """Time whole fits and measure their memory; leave the machine alone meanwhile."""
+    args = (_numbers(rows), variables, _numbers(sizes), samples, draws, _parsed(options))
+    _exit_on(run_scale(_console(), output, raw, *args))
+
+
+@app.command()
 def knowledge(
     sets: Annotated[int, typer.Option(min=1, help="Data sets for each preset.")] = 10,
     cases: Annotated[str, typer.Option("--presets", help="With commas.")] = "sparse-5,sparse-10",
@@ -217,9 +248,11 @@ def everything(jobs: Jobs = 1, output: Output = _RESULTS, raw: Raw = _RAW) -> No
     """Measure everything with default settings: the published tables."""
     console = _console()
     run_speed(console, output)  # first, before worker processes are about
+    run_variational_speed(console, output)
     run_quality(console, output)
     run_real(console, output, jobs=jobs)
     n_failures = run_knowledge(console, output, raw, jobs=jobs)
+    n_failures += run_scale(console, output, raw)
     n_failures += run_engines(console, output, raw, jobs=jobs)
     n_failures += run_effects(console, output, raw, jobs=jobs)
     _exit_on(n_failures + run_accuracy(console, output, raw, jobs=jobs))

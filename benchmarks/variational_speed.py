@@ -1,4 +1,4 @@
-"""Time of the variational engine on the Sachs data: ``python -m benchmarks.variational_speed``."""
+"""Time of the variational engine on the Sachs data, without and with orderings given."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-import typer
 from rich.console import Console
 
 import momentdag as md
@@ -19,7 +18,6 @@ from benchmarks.tables import Table, publish
 __all__ = ["run_variational_speed"]
 
 _LIMIT = 73.3  # a tenth of the published 733 s
-_RESULTS = Path(__file__).resolve().parent / "results"
 
 
 def run_variational_speed(console: Console, folder: Path, n_restarts: int = 1) -> None:
@@ -74,11 +72,3 @@ def _fit(data: Any, knowledge: md.Knowledge | None, n_restarts: int) -> dict[str
         "n_steps": estimator.details_["n_steps"],
         "converged": estimator.details_["converged"],
     }
-
-
-def _main(output: Path = _RESULTS, restarts: int = 1) -> None:
-    run_variational_speed(Console(width=160), output, restarts)
-
-
-if __name__ == "__main__":
-    typer.run(_main)
