@@ -31,7 +31,7 @@ from momentdag.simulate import mean_variance_hnm
 
 __all__ = ["run_scale"]
 
-_SECONDS_BETWEEN = 0.2
+_SECONDS_BETWEEN = 1.0
 _PROGRAM = "from momentdag.cli import main; main()"
 
 

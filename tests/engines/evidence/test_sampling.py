@@ -25,10 +25,22 @@ def test_joined_draws_keep_their_chains_and_the_best_start():
     assert joined.gain == pytest.approx(1.0)
 
 
-def test_the_best_order_obeys_knowledge():
-    draws = part(False, 1, 0.0)
+def test_the_best_orders_obey_knowledge():
     after = np.array([[False, False], [True, False]])
-    assert draws.best_order(after) == (1, 0)
+    assert part(False, 1, 0.0).best_orders(after, 2) == [(1, 0)]
+
+
+def test_the_best_orders_are_those_of_the_best_chains():
+    turned = part(True, 2, 3.0)
+    turned = Draws(
+        turned.mean_graphs.swapaxes(1, 2),
+        turned.variance_graphs.swapaxes(1, 2),
+        *(turned.log_posterior, turned.chains, turned.start),
+    )
+    draws = Draws.joined([part(True, 3, -5.0), turned, part(True, 1, -7.0)])
+    nothing = np.zeros((2, 2), dtype=bool)
+    assert draws.best_orders(nothing, 3) == [(1, 0), (0, 1)]
+    assert draws.best_orders(nothing, 1) == [(1, 0)]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

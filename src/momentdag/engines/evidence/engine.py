@@ -324,12 +324,14 @@ class _Run:
         if pilot.gain < _SURPRISING:
             return False
         self._begin("the order search, again from where the pilot went")
-        order = pilot.best_order(self.problem.knowledge.precedes)
+        options = self.problem.options
+        # As many climbs as a start of the search makes, here side by side.
+        orders = pilot.best_orders(self.problem.knowledge.precedes, 1 + options.n_kicks)
         found = self.found
         self.found = self._find(
             f"order search after pilot {k}",
             found.evidences,
-            lambda: find_again(found, order, again_rng, self._tick),
+            lambda: find_again(found, orders, again_rng, self.n_jobs, self._tick),
         )
         return True
 

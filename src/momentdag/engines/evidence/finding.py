@@ -113,12 +113,14 @@ def find_thoroughly(found: Found, rng: np.random.Generator, n_jobs: int, tick: T
     rngs = rng.spawn(problem.options.n_starts)
     starts = [found.best.order]
     starts += [tuple(problem.knowledge.random_order(r).tolist()) for r in rngs[1:]]
-    return _from_starts(found, starts, rngs, n_jobs, tick)
+    return _from_starts(found, starts, rngs, problem.options.n_kicks, n_jobs, tick)
 
 
-def find_again(found: Found, order: tuple[int, ...], rng: np.random.Generator, tick: Tick) -> Found:
-    """Climb from an order that turned out better than the optima found."""
-    again = _from_starts(found, [order], [rng], 1, tick)
+def find_again(
+    found: Found, orders: list[tuple[int, ...]], rng: np.random.Generator, n_jobs: int, tick: Tick
+) -> Found:
+    """Climb from orders of which the first turned out better than the optima found."""
+    again = _from_starts(found, orders, rng.spawn(len(orders)), 0, n_jobs, tick)
     # Scores under other edge rates are not comparable, so the earlier optima are solved again.
     search = again.problem.search(again.evidences)
     earlier = (_solve_again(search, result) for result in found.optima)
@@ -130,11 +132,11 @@ def _from_starts(
     found: Found,
     starts: list[tuple[int, ...]],
     rngs: list[np.random.Generator],
+    n_kicks: int,
     n_jobs: int,
     tick: Tick,
 ) -> Found:
     problem, evidences = found.problem, found.evidences
-    n_kicks = problem.options.n_kicks
     results: list[OrderResult] = []
     if stays_here(n_jobs) or len(starts) == 1:
         for start, rng in zip(starts, rngs, strict=True):

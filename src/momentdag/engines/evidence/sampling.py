@@ -74,11 +74,19 @@ class Draws:
         """How far the best draw lies above the best start, in nats."""
         return float(self.log_posterior.max()) - self.start
 
-    def best_order(self, precedes: BoolArray) -> tuple[int, ...]:
-        """Return an order of the best draw that also obeys knowledge's ``precedes`` (d, d)."""
-        top = int(np.argmax(self.log_posterior))
-        union = self.mean_graphs[top] | self.variance_graphs[top]
-        return tuple(topological_order(union | precedes).tolist())
+    def best_orders(self, precedes: BoolArray, n_orders: int) -> list[tuple[int, ...]]:
+        """Return orders of the best draws of the best chains, best first, each only once.
+
+        They also obey knowledge's ``precedes`` (d, d).
+        """
+        tops = [
+            int(own[np.argmax(self.log_posterior[own])])
+            for own in (np.flatnonzero(self.chains == chain) for chain in np.unique(self.chains))
+        ]
+        tops.sort(key=lambda top: -self.log_posterior[top])
+        unions = (self.mean_graphs[top] | self.variance_graphs[top] for top in tops)
+        orders = (tuple(topological_order(union | precedes).tolist()) for union in unions)
+        return list(dict.fromkeys(orders))[:n_orders]
 
 
 def draw_exactly(found: Found, rng: np.random.Generator, n_draws: int) -> Draws:
@@ -140,10 +148,15 @@ def draw_by_chains(
         # One by one, so that chains which have ended outlive an interruption of the others.
         with shared(memory, pools, weights):
             chains = run(_chain_in_worker, [(problem, memory, *tasks[k]) for k in left], n_jobs)
+            computed = []
             with closing(chains):
-                for k, draws in zip(left, chains, strict=True):
+                for k, (draws, scored) in zip(left, chains, strict=True):
                     end(k, draws)
+                    computed.append(scored)
                     tick(len(finished), n_chains)
+        for scored in computed:
+            for known, new in zip(memory, scored, strict=True):
+                known.update(new)
     return Draws.joined([finished[k] for k in range(n_chains)])
 
 
@@ -211,10 +224,16 @@ def _chain_in_worker(
     start: tuple[Parents, ...],
     n_draws: int,
     rng: np.random.Generator,
-) -> Draws:
+) -> tuple[Draws, Evidences]:
+    """Return the draws of one chain and the evidences it had to compute."""
     with threadpool_limits(1):
         # A copy: chains of the same worker may hold the same evidences at the same time.
         search = problem.search([dict(known) for known in evidences])
-        return _run_chain(
+        draws = _run_chain(
             search, problem, pools, weights, start, n_draws, rng, lambda done, total: None
         )
+    new = [
+        {own: value for own, value in scored.items() if own not in known}
+        for scored, known in zip(search.evidence, evidences, strict=True)
+    ]
+    return draws, new
