@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from math import isfinite
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin, get_type_hints
 
+from momentdag.engines.options import EngineOptions
 from momentdag.errors import OptionError
 
 __all__ = ["Options", "number", "whole"]
@@ -75,7 +76,7 @@ def number(
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(EngineOptions):
     """What all options have in common: they check themselves and turn into plain values.
 
     Fields declare their range by `whole` and `number`; closed choices are annotated as `Literal`.
@@ -85,6 +86,8 @@ class Options:
     OptionError
         If a value is outside its choices or range.
     """
+
+    engine: ClassVar[str] = "baseline"
 
     def __post_init__(self) -> None:
         hints = get_type_hints(type(self))
@@ -112,13 +115,4 @@ class Options:
             raise OptionError(
                 f"Expected options as a mapping or {cls.__name__}; got {type(options).__name__}."
             )
-        given = {} if options is None else dict(options)
-        known = [item.name for item in fields(cls)]
-        for key in given:
-            if key not in known:
-                raise OptionError(f"Expected options among {known}; got {key!r}.")
-        return cls(**given)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the options as plain JSON values."""
-        return asdict(self)
+        return cls.from_mapping(options)

@@ -24,6 +24,7 @@ __all__ = [
     "STUDENT_GRID",
     "NoiseDensity",
     "Student",
+    "best_student",
     "fit_tilt",
     "student",
     "student_log_likelihoods",
@@ -113,6 +114,11 @@ def student_log_likelihoods(e2: FloatArray) -> FloatArray:
     tails = np.log(1 + e2 / (_HEAVY[:, None] - 2)).sum(axis=1)
     shapes = np.append(float(e2.sum()), (_HEAVY + 1) * tails)
     return np.asarray(len(e2) * _LOG_CONSTANTS - 0.5 * shapes)
+
+
+def best_student(e2: FloatArray) -> Student:
+    """Return the base of the grid under which squared values (n,) are most likely."""
+    return student(STUDENT_GRID[int(np.argmax(student_log_likelihoods(e2)))])
 
 
 class _Grid(NamedTuple):

@@ -22,13 +22,7 @@ from scipy.linalg.lapack import dposv, dpotrf, dtrtri
 
 from momentdag.engines.evidence.features import Projection
 from momentdag.engines.evidence.location import MeanPart
-from momentdag.engines.evidence.noise import (
-    GAUSSIAN,
-    STUDENT_GRID,
-    NoiseDensity,
-    fit_tilt,
-    student,
-)
+from momentdag.engines.evidence.noise import GAUSSIAN, NoiseDensity, best_student, fit_tilt
 from momentdag.engines.evidence.scale import LARGEST_SQUARE
 from momentdag.engines.evidence.score import NoiseFamily
 
@@ -159,8 +153,7 @@ def _density(noise: NoiseFamily, e: FloatArray) -> NoiseDensity:
     """Return the density of the standardised residuals ``e`` (n,)."""
     if noise == "gaussian":
         return NoiseDensity(GAUSSIAN)
-    e2 = e * e
-    base = max(map(student, STUDENT_GRID), key=lambda tails: float(tails.log_density(e2).sum()))
+    base = best_student(e * e)
     return fit_tilt(base, e)[1] if noise == "flexible" else NoiseDensity(base)
 
 

@@ -33,6 +33,7 @@ from momentdag.engines.evidence.noise import (
     STUDENT_GRID,
     NoiseDensity,
     Student,
+    best_student,
     fit_tilt,
     student,
     student_log_likelihoods,
@@ -150,7 +151,7 @@ class LocalScorer:
             mean = mean_part(y, mean_basis, precision, mean_prior, mean_amplitude)
             residual, second = residuals(y, mean_basis, mean)
             if self.noise != "gaussian" and step in _STEPS_THAT_CHOOSE_TAILS:
-                base = _best_student(second * inverse_square)
+                base = best_student(second * inverse_square)
                 scale_prior = scale_prior.given(base.scale_information)
             move = move_log_std(P, scale_prior, log_std, second, base, scale_amplitude)
             remainder = move.log_std - log_std
@@ -295,7 +296,3 @@ class LocalScorer:
         # The tilt is measured against the most likely of the bases that were averaged.
         gain, density = fit_tilt(student(STUDENT_GRID[int(np.argmax(values))]), e)
         return log_noise + gain, density
-
-
-def _best_student(e2: FloatArray) -> Student:
-    return student(STUDENT_GRID[int(np.argmax(student_log_likelihoods(e2)))])
