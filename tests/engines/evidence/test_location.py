@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from momentdag.engines.evidence.features import Basis
-from momentdag.engines.evidence.location import MeanPrior, mean_part, residuals, start
+from momentdag.engines.evidence.location import MeanPrior, mean_part, mean_variance, start
 from momentdag.engines.evidence.noise import GAUSSIAN, student
 
 AMPLITUDES = np.array([0.1, 1.0, 5.0])
@@ -36,15 +36,16 @@ def test_amplitudes_compare_as_dense_evidences_do(problem):
     np.testing.assert_allclose(np.subtract(ours, ours[0]), np.subtract(dense, dense[0]), atol=1e-9)
 
 
-def test_second_moments_hold_the_uncertainty_of_the_mean(problem):
+def test_mean_and_its_variance_are_the_dense_ones(problem):
     basis, prior, y, precision = problem
     mean = mean_part(y, basis, precision, prior, 1)
-    residual, second = residuals(y, basis, mean)
     Q = basis.functions
     H = Q.T @ (precision[:, None] * Q) + np.diag(prior.precisions[1])
     covariance = np.linalg.inv(H)
-    np.testing.assert_allclose(residual, y - Q @ covariance @ (Q.T @ (precision * y)), atol=1e-10)
-    np.testing.assert_allclose(second - residual**2, np.diag(Q @ covariance @ Q.T), atol=1e-10)
+    coefficients = covariance @ (Q.T @ (precision * y))
+    np.testing.assert_allclose(mean.coefficients, coefficients, atol=1e-10)
+    at_rows = np.diag(Q @ covariance @ Q.T)
+    np.testing.assert_allclose(mean_variance(basis, mean), at_rows, atol=1e-10)
 
 
 def test_the_start_ranks_amplitudes_as_the_dense_evidence_at_its_noise(problem):

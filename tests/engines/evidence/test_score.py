@@ -15,6 +15,7 @@ from momentdag.engines.evidence.features import (
 )
 from momentdag.engines.evidence.noise import GAUSSIAN, fit_tilt
 from momentdag.engines.evidence.score import LocalFit, LocalScorer, NoiseFamily
+from momentdag.simulate import preset
 
 NETWORK = Kernel("network", 1.5, bias=0.3)
 NOISES: list[NoiseFamily] = ["gaussian", "student", "flexible"]
@@ -229,6 +230,22 @@ def test_fitted_log_std_is_near_the_truth(noise: NoiseFamily) -> None:
     )
     assert (spread > 0).all()
     assert (spread <= 1 / fit.noise.base.scale_information).all()
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_fits_settle_whatever_the_parents(noise: NoiseFamily) -> None:
+    # Needless parents of both moments can trade a residual for a scale, back and forth.
+    simulated = preset("sparse-10", np.random.default_rng(20362))
+    local = scorer(standardised(simulated.data.to_numpy()), noise)
+    rng = np.random.default_rng(1)
+    for variable in range(10):
+        others = [i for i in range(10) if i != variable]
+        for n_parents in (2, 3, 3, 4):
+            mean, variance = (
+                sum(1 << int(i) for i in rng.choice(others, n_parents, replace=False))
+                for _ in range(2)
+            )
+            assert local.fit(variable, Parents(mean, variance)).converged
 
 
 @pytest.mark.parametrize("noise", NOISES)

@@ -15,7 +15,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 from momentdag.engines.evidence.features import Basis
 from momentdag.engines.evidence.noise import Student
 
-__all__ = ["MeanPart", "MeanPrior", "Start", "mean_occam", "mean_part", "residuals", "start"]
+__all__ = ["MeanPart", "MeanPrior", "Start", "mean_occam", "mean_part", "mean_variance", "start"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -70,13 +70,11 @@ def _posterior(gram: FloatArray, target: FloatArray, prior: MeanPrior, amplitude
     return MeanPart(gram, target, amplitude, factor, w)
 
 
-def residuals(y: FloatArray, basis: Basis, mean: MeanPart) -> tuple[FloatArray, FloatArray]:
-    """Return residuals and their second moments with the coefficients integrated out."""
-    Q = basis.functions
-    residual = y - Q @ mean.coefficients
+def mean_variance(basis: Basis, mean: MeanPart) -> FloatArray:
+    """Return the posterior variance of the mean function at each row, (n,)."""
     inverse, _ = dtrtri(mean.factor, lower=1)
-    half = Q @ inverse.T
-    return residual, residual * residual + np.einsum("ij,ij->i", half, half)
+    half = basis.functions @ inverse.T
+    return np.asarray(np.einsum("ij,ij->i", half, half))
 
 
 def mean_occam(mean: MeanPart, prior: MeanPrior, near: list[float], base: Student) -> float:
@@ -108,6 +106,7 @@ class Start(NamedTuple):
     """A fit with one noise variance for all rows, which is diagonal in Q."""
 
     noise: float  # its variance
+    leverage: float  # variance of the mean over that of the noise, averaged over rows
     second_moment: FloatArray  # (n,)
     evidence: FloatArray  # (A,) log evidence of each amplitude, up to a constant
 
@@ -125,8 +124,9 @@ def start(y: FloatArray, basis: Basis, prior: MeanPrior, amplitude: int) -> Star
         left = total - 2 * float(projection @ fitted) + float(fitted @ fitted)
         noise = max(left + noise * degrees, 1e-10 * total) / len(y)
     residual = y - Q @ fitted
-    # The mean leverage is near enough to start from.
-    second_moment = residual * residual + noise * degrees / len(y)
+    # The same for all rows, which is near enough to start from.
+    leverage = degrees / len(y)
+    second_moment = residual * residual + noise * leverage
     H = 1 / noise + prior.precisions
     evidence = 0.5 * ((projection / noise) ** 2 / H - np.log(H)).sum(axis=1) + prior.log_weight
-    return Start(noise, second_moment, evidence)
+    return Start(noise, leverage, second_moment, evidence)

@@ -30,7 +30,9 @@ TOLERANCE = 0.05
 LARGEST_SQUARE = 20.0
 """A squared standardised residual beyond this says "outlier", not "larger scale"."""
 
-_SCORING_STEPS = 3
+# Before residuals are looked at again. With three, one fit in fourteen with needless parents went
+# back and forth between mean and scale and never settled; with two all settle, and sooner.
+_SCORING_STEPS = 2
 _LARGEST_MOVE = 1.5  # Fisher scoring is trusted this far in log standard deviation
 # In units of the column's own: 4e-8, just above the 1e-8 to which standardised values are rounded.
 # Below it a residual says nothing, and without a floor the weights of such rows overflow.
@@ -67,7 +69,9 @@ class ScalePrior(NamedTuple):
         ``projection`` (r,) is P'z.
         """
         fitted = self.shrinkage @ (projection * projection)
-        return np.asarray(0.5 * self.information * fitted + self.log_weight)
+        fitted *= 0.5 * self.information
+        fitted += self.log_weight
+        return fitted
 
 
 class Move(NamedTuple):
@@ -93,7 +97,7 @@ def move_log_std(
         if first is None:
             first = projection
         if amplitude is None:
-            amplitude = int(np.argmax(prior.working_evidence(projection)))
+            amplitude = int(prior.working_evidence(projection).argmax())
         target = P @ (projection * prior.shrinkage[amplitude])
         step = target - log_std
         largest = float(np.abs(step).max())
@@ -126,7 +130,7 @@ def scale_evidence(
     ``projection`` (r,) is P'z at ``log_std``.
     """
     values = prior.working_evidence(projection)
-    best = int(np.argmax(values))
+    best = int(values.argmax())
     u = log_std @ P
     at_best = float(prior.log_weight[best]) - 0.5 * float((u / prior.variances[best]) @ u)
     return at_best + float(np.log(np.exp(values - values[best]).sum())), best

@@ -11,6 +11,8 @@ scoring step and its determinant are diagonal. Amplitudes are averaged over a sm
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -25,7 +27,7 @@ from momentdag.engines.evidence.location import (
     MeanPrior,
     mean_occam,
     mean_part,
-    residuals,
+    mean_variance,
     start,
 )
 from momentdag.engines.evidence.noise import (
@@ -55,6 +57,9 @@ _MAX_STEPS = 40
 _MAX_LOOKS = 4  # at neighbouring amplitudes of the mean
 _LEAST_SIGNAL = 0.3  # variance of a mean function over that of the typical noise
 _STEPS_THAT_CHOOSE_TAILS = (1, 3)
+# A posterior variance of the mean is a small part of a second moment; it is computed again once
+# log standard deviations have moved by this much.
+_STALE = 0.1
 
 # Variance of a function in units of the effect's own, and of a log standard deviation: mostly
 # moderate. Tiny mean amplitudes serve effects whose spread is nearly all noise, huge variance
@@ -102,7 +107,9 @@ class LocalScorer:
         self.mean_features = mean_features
         self.variance_features = variance_features
         self.noise = noise
-        self._mean_amplitudes = np.array(list(mean_amplitudes))
+        self._mean_amplitudes = list(mean_amplitudes)
+        self._per_amplitude = 1 / np.array(self._mean_amplitudes)
+        self._log_mean_amplitudes = np.log(self._mean_amplitudes)
         self._log_mean_share = np.log(list(mean_amplitudes.values()))
         self._variance_amplitudes = np.array(list(variance_amplitudes))
         self._log_variance_share = np.log(list(variance_amplitudes.values()))
@@ -141,21 +148,26 @@ class LocalScorer:
         scale_basis = self.variance_features(parents.variance)
         mean_prior, scale_prior = self._mean_prior(mean_basis), self._scale_prior(scale_basis)
         P = scale_basis.functions
-        log_std, mean_amplitude = self._start(y, mean_basis, mean_prior, P, scale_prior)
+        log_std, variance, mean_amplitude = self._start(y, mean_basis, mean_prior, P, scale_prior)
         base, weights = GAUSSIAN, None
         scale_amplitude: int | None = None
         n_looks = 0
+        moved = 0.0
         for step in range(_MAX_STEPS):
             inverse_square = np.exp(-2 * log_std)
             precision = inverse_square if weights is None else weights * inverse_square
             mean = mean_part(y, mean_basis, precision, mean_prior, mean_amplitude)
-            residual, second = residuals(y, mean_basis, mean)
+            residual = y - mean_basis.functions @ mean.coefficients
+            if moved > _STALE:
+                variance, moved = mean_variance(mean_basis, mean), 0.0
+            second = residual * residual + variance
             if self.noise != "gaussian" and step in _STEPS_THAT_CHOOSE_TAILS:
                 base = best_student(second * inverse_square)
                 scale_prior = scale_prior.given(base.scale_information)
             move = move_log_std(P, scale_prior, log_std, second, base, scale_amplitude)
             remainder = move.log_std - log_std
-            converged = float(np.abs(remainder).max()) < TOLERANCE
+            largest = float(np.abs(remainder).max())
+            converged = largest < TOLERANCE
             is_last = step == _MAX_STEPS - 1
             if is_last or (converged and step >= (1 if self.noise == "gaussian" else 2)):
                 near = self._near_evidence(mean, mean_prior, log_std)
@@ -163,8 +175,9 @@ class LocalScorer:
                 better = max(near, key=near.__getitem__, default=mean_amplitude)
                 if is_last or near.get(better, 0.0) <= 0 or n_looks == _MAX_LOOKS:
                     break
-                mean_amplitude = better
+                mean_amplitude, moved = better, np.inf
             log_std = move.log_std
+            moved += largest if step > 0 else np.inf
             weights = None if base.is_normal else base.weights(second * np.exp(-2 * log_std))
             # Let the amplitude settle, then hold it: a choice that flips back and forth would
             # keep the iteration from converging.
@@ -233,8 +246,8 @@ class LocalScorer:
         Below it an edge would be no edge: present in the graph, absent from the data, and nearly
         free of charge.
         """
-        typical_noise = np.exp(2 * log_std.mean())
-        lowest = int(np.searchsorted(self._mean_amplitudes, _LEAST_SIGNAL * typical_noise))
+        typical_noise = math.exp(2 * float(log_std.sum()) / len(log_std))
+        lowest = bisect_left(self._mean_amplitudes, _LEAST_SIGNAL * typical_noise)
         return min(lowest, self._usual_amplitude - 1) if self._usual_amplitude else 0
 
     def _start(
@@ -244,26 +257,27 @@ class LocalScorer:
         mean_prior: MeanPrior,
         P: FloatArray,
         scale_prior: ScalePrior,
-    ) -> tuple[FloatArray, int]:
-        """Return log standard deviations and a mean amplitude to start from."""
+    ) -> tuple[FloatArray, FloatArray, int]:
+        """Return log standard deviations, variances of the mean and its amplitude to start from."""
         usual = min(self._usual_amplitude, len(mean_prior.log_weight) - 1)
-        noise, second, evidence = start(y, basis, mean_prior, usual)
+        noise, leverage, second, evidence = start(y, basis, mean_prior, usual)
         log_std = np.full(len(y), 0.5 * np.log(noise))
         amplitude = usual
         if usual > 0:
             lowest = self._lowest_amplitude(log_std)
-            amplitude = lowest + int(np.argmax(evidence[lowest:]))
+            amplitude = lowest + int(evidence[lowest:].argmax())
         if P.shape[1] > 1:
             log_std = move_log_std(P, scale_prior, log_std, second, GAUSSIAN, None).log_std
-        return log_std, amplitude
+        return log_std, leverage * np.exp(2 * log_std), amplitude
 
     def _mean_prior(self, basis: Basis) -> MeanPrior:
         precisions = 1 / basis.variances
         if len(precisions) == 1:
             return MeanPrior(precisions[None, :], 0.5 * np.log(precisions))
-        every = precisions / self._mean_amplitudes[:, None]
+        every = np.multiply.outer(self._per_amplitude, precisions)
         every[:, 0] = precisions[0]  # the intercept keeps its own
-        return MeanPrior(every, self._log_mean_share + 0.5 * np.log(every).sum(axis=1))
+        log_det = np.log(precisions).sum() - (len(precisions) - 1) * self._log_mean_amplitudes
+        return MeanPrior(every, self._log_mean_share + 0.5 * log_det)
 
     def _scale_prior(self, basis: Basis) -> ScalePrior:
         if len(basis.variances) == 1:
