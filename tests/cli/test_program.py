@@ -18,6 +18,13 @@ def test_help_and_version(command):
     assert command("--version").stdout.strip() == f"momentdag {momentdag.__version__}"
 
 
+def test_the_module_is_the_program():
+    shown = subprocess.run(
+        [sys.executable, "-m", "momentdag", "--version"], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.strip() == f"momentdag {momentdag.__version__}"
+
+
 def test_every_command_has_help(invoke):
     for name in ("demo", "screen", "fit", "report", "query", "effects", "levers", "simulate"):
         result = invoke(name, "--help")
