@@ -13,6 +13,8 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import joblib
@@ -20,7 +22,7 @@ from joblib.parallel import get_active_backend
 
 from momentdag.errors import ClusterError
 
-__all__ = ["cluster", "run", "shared", "stays_here"]
+__all__ = ["cluster", "common_folder", "run", "shared", "stays_here"]
 
 _logger = logging.getLogger(__name__)
 _TIMEOUT = 10.0
@@ -133,6 +135,21 @@ def shared(*values: Any) -> Iterator[None]:
             from momentdag.workers import forget
 
             forget(more.client, more.name)
+
+
+@contextmanager
+def common_folder() -> Iterator[Path]:
+    """Yield a folder of this machine that lasts while tasks run; on others it does not exist.
+
+    Examples
+    --------
+    >>> with common_folder() as folder:
+    ...     folder.is_dir()
+    True
+    """
+    # On some systems a file that is still open cannot be removed: then the system will.
+    with TemporaryDirectory(prefix="momentdag-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @contextmanager

@@ -143,7 +143,7 @@ class Objective:
 
         squares = np.sum(networks.first**2, axis=1).T
         h, by_squares = acyclicity(squares + self._precedes)
-        value += 0.5 * multipliers.penalty * h**2 + multipliers.linear * h
+        value += 0.5 * multipliers.penalty * h * h + multipliers.linear * h
         pull = (multipliers.penalty * h + multipliers.linear) * by_squares
         by_first = slopes.first + 2 * pull.T[:, None, :] * networks.first
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from momentdag.engines.evidence.candidates import (
-    ALL_UP_TO,
-    candidates_of,
-    either_way,
-    find_candidates,
-)
+from momentdag.engines.evidence.candidates import candidates_of, either_way, find_candidates
 from momentdag.engines.evidence.orders import (
     OrderResult,
     search_order,
@@ -22,9 +18,9 @@ from momentdag.engines.evidence.orders import (
 )
 from momentdag.engines.evidence.parents import ParentSearch
 from momentdag.engines.evidence.prior import column_mask
-from momentdag.engines.evidence.problem import Evidences, Problem
+from momentdag.engines.evidence.problem import Evidences, Problem, beyond
 from momentdag.engines.evidence.scoring import choose_hyperparameters
-from momentdag.parallel import run, shared, stays_here
+from momentdag.parallel import common_folder, run, shared, stays_here
 
 __all__ = ["Found", "find_again", "find_quickly", "find_thoroughly", "tune"]
 
@@ -51,7 +47,7 @@ class Found:
 def find_quickly(
     problem: Problem, evidences: Evidences, rng: np.random.Generator, n_jobs: int, tick: Tick
 ) -> Found:
-    """Choose candidate parents and climb once from the sequential order.
+    """Choose candidate parents and climb from the sequential order; of many also from a random one.
 
     What is found serves to choose kernels and to start from, for which some rows are enough.
     """
@@ -63,21 +59,28 @@ def find_quickly(
     search = problem.search(search.evidence)
     knowledge = problem.knowledge
     before = [column_mask(knowledge.precedes[:, j]) for j in range(problem.n_variables)]
-    start = sequential_order(search, lambda v, placed: before[v] & ~placed == 0)
-    found = _search(search, problem, rng, start, 0, tick)
-    # Edge rates from what was found, candidates from what it leaves unexplained.
-    whole = replace(whole, rates=_rates(found), candidates=find_candidates(search, found.parents))
+    starts = [sequential_order(search, lambda v, placed: before[v] & ~placed == 0)]
+    rngs = rng.spawn(2 if problem.is_large and problem.n_starts > 1 else 1)
+    starts += _random_orders(problem, rngs[1:])
+    found = _from_starts(Found(problem, (), search.evidence), starts, rngs, 0, n_jobs, tick)
+    # Candidates from what the best leaves unexplained.
+    search = found.problem.search(found.evidences)
+    candidates = find_candidates(search, found.best.parents)
+    whole = replace(whole, rates=found.problem.rates, candidates=candidates)
     if len(whole.values) == len(problem.values):
-        return Found(whole, (found,), search.evidence)
+        return replace(found, problem=whole)
     again = whole.search()
-    score = sum(again.score(j, own) for j, own in enumerate(found.parents))
-    return Found(whole, (found._replace(score=score),), again.evidence)
+    optima = (
+        result._replace(score=sum(again.score(j, own) for j, own in enumerate(result.parents)))
+        for result in found.optima
+    )
+    return Found(whole, _best_first(optima), again.evidence)
 
 
 def _first_candidates(problem: Problem, search: ParentSearch, n_jobs: int) -> tuple[int, ...]:
     """Screen for candidates, many variables in blocks that may go to other processes."""
     d = problem.n_variables
-    if d <= ALL_UP_TO or stays_here(n_jobs):
+    if not problem.is_large or stays_here(n_jobs):
         return find_candidates(search, None)
     blocks = [range(k, d, _N_BLOCKS) for k in range(_N_BLOCKS)]
     chosen = [0] * d
@@ -108,12 +111,16 @@ def tune(found: Found) -> Found:
 
 
 def find_thoroughly(found: Found, rng: np.random.Generator, n_jobs: int, tick: Tick) -> Found:
-    """Climb and kick from the order found so far and from random ones."""
+    """Climb and kick from the orders found so far and from random ones."""
     problem = found.problem
-    rngs = rng.spawn(problem.options.n_starts)
-    starts = [found.best.order]
-    starts += [tuple(problem.knowledge.random_order(r).tolist()) for r in rngs[1:]]
+    rngs = rng.spawn(problem.n_starts)
+    starts = [result.order for result in found.optima][: len(rngs)]
+    starts += _random_orders(problem, rngs[len(starts) :])
     return _from_starts(found, starts, rngs, problem.options.n_kicks, n_jobs, tick)
+
+
+def _random_orders(problem: Problem, rngs: list[np.random.Generator]) -> list[tuple[int, ...]]:
+    return [tuple(problem.knowledge.random_order(rng).tolist()) for rng in rngs]
 
 
 def find_again(
@@ -124,8 +131,7 @@ def find_again(
     # Scores under other edge rates are not comparable, so the earlier optima are solved again.
     search = again.problem.search(again.evidences)
     earlier = (_solve_again(search, result) for result in found.optima)
-    optima = sorted((*again.optima, *earlier), key=lambda result: -result.score)
-    return replace(again, optima=tuple(optima))
+    return replace(again, optima=_best_first((*again.optima, *earlier)))
 
 
 def _from_starts(
@@ -145,11 +151,11 @@ def _from_starts(
             search = problem.search(evidences)
             results.append(_search(search, problem, rng, start, n_kicks, tick))
     else:
-        tasks = [
-            (problem, evidences, rng, start, n_kicks)
-            for start, rng in zip(starts, rngs, strict=True)
-        ]
-        with shared(evidences):
+        with shared(evidences), common_folder() as folder:
+            tasks = [
+                (problem, evidences, folder, rng, start, n_kicks)
+                for start, rng in zip(starts, rngs, strict=True)
+            ]
             ended = list(run(_search_in_worker, tasks, n_jobs))
         for result, scored in ended:
             results.append(result)
@@ -160,7 +166,11 @@ def _from_starts(
     problem = replace(problem, rates=_rates(best))
     search = problem.search(evidences)
     solved = (_solve_again(search, result) for result in results)
-    return Found(problem, tuple(sorted(solved, key=lambda r: -r.score)), evidences)
+    return Found(problem, _best_first(solved), evidences)
+
+
+def _best_first(optima: Iterable[OrderResult]) -> tuple[OrderResult, ...]:
+    return tuple(sorted(optima, key=lambda result: -result.score))
 
 
 def _solve_again(search: ParentSearch, result: OrderResult) -> OrderResult:
@@ -198,12 +208,12 @@ def _search(
 def _search_in_worker(
     problem: Problem,
     evidences: Evidences,
+    folder: Path,
     rng: np.random.Generator,
     start: tuple[int, ...],
     n_kicks: int,
 ) -> tuple[OrderResult, Evidences]:
-    with threadpool_limits(1):
-        # A copy: searches of the same worker may hold the same evidences at the same time.
-        search = problem.search([dict(known) for known in evidences])
+    """Return what a start led to, and the evidences it had to ask for."""
+    with problem.worker_search(evidences, folder) as search:
         result = _search(search, problem, rng, start, n_kicks, lambda done, total: None)
-        return result, search.evidence
+    return result, beyond(search.evidence, evidences)

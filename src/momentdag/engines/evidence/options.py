@@ -28,8 +28,8 @@ class EvidenceOptions(EngineOptions):
         with degrees of freedom learned for each variable. Ignored by the linear family.
     n_inducing : int or None
         Inducing rows of the kernels; None takes one for every 20 rows, from 40 to 80.
-    n_starts : int
-        Starts of the order search.
+    n_starts : int or None
+        Starts of the order search; None takes two, and four for more than 14 variables.
     n_kicks : int
         Perturbations of each start's optimum that are climbed again.
     n_chains : int
@@ -64,7 +64,7 @@ class EvidenceOptions(EngineOptions):
     family: Family = "gp"
     noise: NoiseFamily = "flexible"
     n_inducing: int | None = None
-    n_starts: int = 2
+    n_starts: int | None = None
     n_kicks: int = 1
     n_chains: int = 4
     thinning: int | None = None
@@ -96,7 +96,7 @@ class EvidenceOptions(EngineOptions):
         }
         for name, low in smallest.items():
             value = getattr(self, name)
-            if name in ("n_inducing", "thinning") and value is None:
+            if name in ("n_inducing", "n_starts", "thinning") and value is None:
                 continue
             if type(value) is not int or value < low:
                 raise OptionError(f"Expected {name} to be an integer >= {low}; got {value!r}.")

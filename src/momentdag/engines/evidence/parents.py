@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from momentdag.engines.evidence.exchange import Exchange
 from momentdag.engines.evidence.family import Parents, Scorer
 from momentdag.engines.evidence.features import members
 
@@ -97,6 +98,7 @@ class ParentSearch:
         prior: ModularPrior,
         candidates: tuple[int, ...] | None = None,
         evidence: list[dict[Parents, float]] | None = None,
+        exchange: Exchange | None = None,
     ) -> None:
         self.scorer = scorer
         self.prior = prior
@@ -105,6 +107,7 @@ class ParentSearch:
         self.candidates = candidates or tuple(everyone & ~(1 << j) for j in range(d))
         # Evidence is a pure function of data and parents, so several searches may share it.
         self.evidence = [{} for _ in range(d)] if evidence is None else evidence
+        self._exchange = exchange
         self._fits: OrderedDict[tuple[int, Parents], Any] = OrderedDict()
         self._best: list[dict[int, Best]] = [{} for _ in range(d)]
         self._n_kept_fits = max(64, _FIT_BUDGET_BYTES // scorer.fit_bytes)
@@ -121,11 +124,16 @@ class ParentSearch:
         if len(self._fits) > self._n_kept_fits:
             self._fits.popitem(last=False)
         self.evidence[variable][parents] = fit.log_evidence
+        if self._exchange is not None:
+            self._exchange.tell(variable, parents, fit.log_evidence)
         return fit
 
     def log_evidence(self, variable: int, parents: Parents) -> float:
         """Return the log evidence of one variable's parents."""
-        evidence = self.evidence[variable].get(parents)
+        known = self.evidence[variable]
+        if parents not in known and self._exchange is not None:
+            self._exchange.listen(self.evidence)
+        evidence = known.get(parents)
         return self.fit(variable, parents).log_evidence if evidence is None else evidence
 
     def score(self, variable: int, parents: Parents) -> float:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
+from momentdag.engines.evidence.candidates import ALL_UP_TO
+from momentdag.engines.evidence.exchange import Exchange
 from momentdag.engines.evidence.family import Parents, Scorer
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.parents import ParentSearch
@@ -15,7 +21,7 @@ from momentdag.engines.evidence.prior import GraphPrior
 from momentdag.engines.evidence.scoring import Hyperparameters, make_scorer
 from momentdag.knowledge import CompiledKnowledge
 
-__all__ = ["Evidences", "Problem"]
+__all__ = ["Evidences", "Problem", "beyond"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Evidences: TypeAlias = list[dict[Parents, float]]
@@ -59,6 +65,18 @@ class Problem:
         """Number of variables."""
         return self.prior.n_variables
 
+    @property
+    def is_large(self) -> bool:
+        """Whether there are so many variables that each has its own candidate parents."""
+        return self.n_variables > ALL_UP_TO
+
+    @property
+    def n_starts(self) -> int:
+        """Starts of the order search: more where optima are many."""
+        if self.options.n_starts is not None:
+            return self.options.n_starts
+        return 4 if self.is_large else 2
+
     def with_fewer_rows(self, rng: np.random.Generator, n_rows: int) -> Problem:
         """Return the problem on ``n_rows`` random rows."""
         rows = np.sort(rng.choice(len(self.values), n_rows, replace=False))
@@ -76,7 +94,27 @@ class Problem:
             self.values, self.targets, self.inducing_rows, hyperparameters, self.options
         )
 
-    def search(self, evidences: Evidences | None = None) -> ParentSearch:
+    def search(
+        self, evidences: Evidences | None = None, exchange: Exchange | None = None
+    ) -> ParentSearch:
         """Return a search with empty memory, but for evidences computed elsewhere."""
-        scorer = self.scorer(self.hyperparameters)
-        return ParentSearch(scorer, self.prior.modular(*self.rates), self.candidates, evidences)
+        scorer, prior = self.scorer(self.hyperparameters), self.prior.modular(*self.rates)
+        return ParentSearch(scorer, prior, self.candidates, evidences, exchange)
+
+    @contextmanager
+    def worker_search(self, evidences: Evidences, folder: Path) -> Iterator[ParentSearch]:
+        """Yield a search for a worker process, which exchanges evidences in ``folder``.
+
+        On one thread, and with evidences of its own: others may use these at the same time.
+        """
+        own = [dict(known) for known in evidences]
+        with threadpool_limits(1), closing(Exchange(folder)) as exchange:
+            yield self.search(own, exchange)
+
+
+def beyond(scored: Evidences, known: Evidences) -> Evidences:
+    """Return the evidences that were not known before."""
+    return [
+        {own: value for own, value in new.items() if own not in old}
+        for new, old in zip(scored, known, strict=True)
+    ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from momentdag.engines.evidence.chain import Chain, Pool, enrich, make_pools
 from momentdag.engines.evidence.exact import enumerate_posterior
@@ -18,9 +18,9 @@ from momentdag.engines.evidence.features import members
 from momentdag.engines.evidence.finding import Found
 from momentdag.engines.evidence.parents import ParentSearch
 from momentdag.engines.evidence.prior import adjacency
-from momentdag.engines.evidence.problem import Evidences, Problem
+from momentdag.engines.evidence.problem import Evidences, Problem, beyond
 from momentdag.graph import BoolArray, topological_order
-from momentdag.parallel import run, shared, stays_here
+from momentdag.parallel import common_folder, run, shared, stays_here
 
 __all__ = ["Draws", "draw_by_chains", "draw_exactly"]
 
@@ -146,8 +146,9 @@ def draw_by_chains(
             end(k, _run_chain(search, problem, *tasks[k], report))
     else:
         # One by one, so that chains which have ended outlive an interruption of the others.
-        with shared(memory, pools, weights):
-            chains = run(_chain_in_worker, [(problem, memory, *tasks[k]) for k in left], n_jobs)
+        with shared(memory, pools, weights), common_folder() as folder:
+            own_tasks = [(problem, memory, folder, *tasks[k]) for k in left]
+            chains = run(_chain_in_worker, own_tasks, n_jobs)
             computed = []
             with closing(chains):
                 for k, (draws, scored) in zip(left, chains, strict=True):
@@ -219,21 +220,16 @@ def _run_chain(
 def _chain_in_worker(
     problem: Problem,
     evidences: Evidences,
+    folder: Path,
     pools: list[Pool],
     weights: FloatArray,
     start: tuple[Parents, ...],
     n_draws: int,
     rng: np.random.Generator,
 ) -> tuple[Draws, Evidences]:
-    """Return the draws of one chain and the evidences it had to compute."""
-    with threadpool_limits(1):
-        # A copy: chains of the same worker may hold the same evidences at the same time.
-        search = problem.search([dict(known) for known in evidences])
+    """Return the draws of one chain and the evidences it had to ask for."""
+    with problem.worker_search(evidences, folder) as search:
         draws = _run_chain(
             search, problem, pools, weights, start, n_draws, rng, lambda done, total: None
         )
-    new = [
-        {own: value for own, value in scored.items() if own not in known}
-        for scored, known in zip(search.evidence, evidences, strict=True)
-    ]
-    return draws, new
+    return draws, beyond(search.evidence, evidences)
