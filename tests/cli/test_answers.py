@@ -98,7 +98,32 @@ def test_levers_prints_a_recommendation(invoke, run):
     result = invoke("levers", run, "-t", "response", "--candidates", "stress [%]", *SMALL)
     assert result.exit_code == 0, result.output
     assert "Recommended:" in result.stdout
-    assert "variance_ratio" in result.stdout
+    assert "variance ratio" in result.stdout
+    assert "by level" in result.stdout
+    assert "by holding" in result.stdout
+
+
+def test_levers_are_ranked_as_asked(invoke, run):
+    found = {}
+    for how in ("level", "total"):
+        arguments = ("levers", run, "--target", "response", "--rank-by", how, *SMALL, "--json")
+        result = invoke(*arguments)
+        assert result.exit_code == 0, result.output
+        found[how] = json.loads(result.stdout)
+        expected = md.effects.levers(
+            runs.load(run),
+            "response",
+            rank_by=how,
+            monte_carlo=md.effects.MonteCarlo(n_draws=8),
+        ).to_frame()
+        rows = found[how]["levers"]
+        assert found[how]["rank_by"] == how
+        assert [row["levers"] for row in rows] == expected["levers"].tolist()
+        assert [row["ratio_by_level"] for row in rows] == expected["ratio_by_level"].tolist()
+    names = [sorted(row["levers"] for row in found[how]["levers"]) for how in found]
+    assert names[0] == names[1]
+    result = invoke("levers", run, "--target", "response", "--rank-by", "price")
+    assert result.exit_code == 2
 
 
 def test_bad_levers_are_refused(invoke, refused, run):

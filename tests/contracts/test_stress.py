@@ -128,9 +128,10 @@ def check_answers(model: md.MomentDAG, table: pd.DataFrame) -> None:
     assert (effect[[c for c in effect if c.startswith("sd")]] >= 0).all(axis=None)
     ranking = levers(model, "c", monte_carlo=FEW).to_frame()
     # Empty if no draw has a cause of it; then pandas does not know what type it would have.
-    ratio, held = (ranking[name].to_numpy(np.float64) for name in ("variance_ratio", "p_held"))
-    assert np.isfinite(ratio).all()
-    assert (ratio >= 0).all()
+    ratios = ranking[["variance_ratio", "ratio_by_level", "ratio_by_holding"]].to_numpy(np.float64)
+    held = ranking["p_held"].to_numpy(np.float64)
+    assert np.isfinite(ratios).all()
+    assert (ratios >= 0).all()
     assert ((held >= 0) & (held <= 1)).all()
     parts = decompose_variance(model, "c", monte_carlo=FEW).to_frame()
     assert np.isfinite(parts.select_dtypes("number").to_numpy()).all()

@@ -71,3 +71,9 @@ def test_many_settings_are_worked_out_in_parts(world, monkeypatch):
     np.testing.assert_allclose(np.diff(mean[:, 0]), 1 / 3)
     inner = np.var(world.noise(1) + world.noise(2))
     np.testing.assert_allclose(variance[:, 0], inner + 1)
+
+
+def test_a_setting_may_differ_between_noise_rows(world):
+    by_row = np.arange(16.0).reshape(2, 1, 8)
+    answer = propagate(world, Settings(("c",), (2,), by_row), [3])
+    np.testing.assert_array_equal(answer.mean[:, 0], by_row[:, 0] + 1)

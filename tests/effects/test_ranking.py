@@ -23,7 +23,7 @@ def plant(make_fit):
 
 
 def test_settings_are_the_best_that_hold_the_mean(plant):
-    ranking = levers(plant, "y", monte_carlo=FEW)
+    ranking = levers(plant, "y", rank_by="total", monte_carlo=FEW)
     settings = dict(zip(ranking.to_frame()["levers"], ranking.settings, strict=True))
     # Var(y) = 9 + 2 + e². Setting m to 0 leaves 2 + e², setting s to its least 11 + e^-3.29,
     # setting n to ±1, where n² has its mean, 9 + e².
@@ -43,6 +43,72 @@ def test_settings_are_the_best_that_hold_the_mean(plant):
     assert table["p_variance_only"].tolist() == [0.0, 1.0, 0.0]
     assert table["p_direct"].tolist() == [0.0, 1.0, 0.0]
     assert table["holds"].all()
+
+
+def test_by_level_what_matters_where_it_is_set_comes_first(plant):
+    ranking = levers(plant, "y", monte_carlo=FEW)
+    table = ranking.to_frame().set_index("levers")
+    total, spread = 11 + np.exp(2), np.exp(2)
+    # Held anywhere, m takes 9 away, n 2, and s nothing; only the level of s matters.
+    by_level = {"s": (11 + np.exp(-3.29)) / total, "m": 1.0, "n": 1.0}
+    by_holding = {"s": 1.0, "m": (2 + spread) / total, "n": (9 + spread) / total}
+    assert table.index.tolist() == ["s", "m", "n"]
+    for name in table.index:
+        # Quadrature of 512 points, 20 worlds, each value of a lever with two noise rows.
+        assert table.loc[name, "ratio_by_level"] == pytest.approx(by_level[name], rel=0.05)
+        assert table.loc[name, "ratio_by_holding"] == pytest.approx(by_holding[name], rel=0.05)
+        product = table.loc[name, "ratio_by_level"] * table.loc[name, "ratio_by_holding"]
+        # Exact in each world; the worlds differ by the error of their quadrature only.
+        assert product == pytest.approx(table.loc[name, "variance_ratio"], rel=0.01)
+    assert set(ranking.recommended) == {"s"}
+    assert ranking.rank_by == "level"
+    columns = ranking.to_frame().columns.tolist()
+    at = columns.index("variance_ratio_high")
+    assert columns[at + 1 : at + 3] == ["ratio_by_level", "ratio_by_holding"]
+
+
+def test_joint_levers_split_likewise(plant):
+    ranking = levers(plant, "y", max_levers=2, monte_carlo=FEW)
+    (at,) = (k for k, setting in enumerate(ranking.settings) if set(setting) == {"m", "s"})
+    row = ranking.to_frame().iloc[at]
+    spread = np.exp(2)
+    # Both held anywhere leave 2 + e²; as above for the tolerances.
+    assert row["ratio_by_holding"] == pytest.approx((2 + spread) / (11 + spread), rel=0.05)
+    assert row["ratio_by_level"] == pytest.approx((2 + np.exp(-3.29)) / (2 + spread), rel=0.05)
+
+
+def test_where_no_level_matters_the_best_to_hold_still_is_first(make_fit):
+    names = ("n", "m", "y")
+    graph = MomentGraph.from_edges(names, mean=[("n", "y"), ("m", "y")])
+    root = (lambda row: 0 * row[0], lambda row: 1 + 0 * row[0])
+    y = (lambda row: row[0] + 3 * row[1], lambda row: 1 + 0 * row[0])
+    fit = make_fit(names, [(graph, {"n": root, "m": root, "y": y}, 2)])
+    ranking = levers(fit, "y", monte_carlo=FEW)
+    assert ranking.to_frame()["levers"].tolist() == ["m", "n"]
+    assert (ranking.to_frame()["ratio_by_level"] > 0.9).all()
+    assert set(ranking.recommended) == {"m"}
+
+
+def test_a_level_that_matters_is_not_recommended_if_holding_costs_more(make_fit):
+    names = ("c", "x", "m", "y")
+    graph = MomentGraph.from_edges(
+        names, mean=[("c", "x"), ("c", "y"), ("x", "y"), ("m", "y")], variance=[("x", "y")]
+    )
+    root = (lambda row: 0 * row[0], lambda row: 1 + 0 * row[0])
+    functions = {
+        "c": root,
+        "m": root,
+        # x makes up for c: 3 (c - x) is nearly nothing until x is held still.
+        "x": (lambda row: row[0], lambda row: 0.1 + 0 * row[0]),
+        "y": (lambda row: 3 * (row[0] - row[1]) + row[2], lambda row: np.exp(row[1])),
+    }
+    fit = make_fit(names, [(graph, functions, 2)])
+    ranking = levers(fit, "y", candidates=["x", "m"], tolerance=100.0, monte_carlo=FEW)
+    table = ranking.to_frame()
+    assert table["levers"].tolist() == ["x", "m"]
+    assert table["ratio_by_level"][0] < 0.9
+    assert table["variance_ratio"][0] > 1 > table["variance_ratio"][1]
+    assert set(ranking.recommended) == {"m"}
 
 
 def test_a_setting_that_breaks_the_constraint_comes_last(plant):
@@ -89,6 +155,8 @@ def test_the_reverse_moves_the_mean_and_holds_the_spread(plant, goal, sign):
     assert table["levers"][0] == "m"
     # m = ±1.645 moves the mean by 4.9 and leaves an sd ratio of √(9.4 / 18.4) = 0.71.
     assert sign * table["mean_change"][0] == pytest.approx(4.94, rel=0.02)
+    total = levers(plant, "y", goal=goal, rank_by="total", tolerance=0.4, monte_carlo=FEW)
+    assert total.to_frame().equals(table)  # these goals have one order
     strict = levers(plant, "y", goal=goal, tolerance=0.1, monte_carlo=FEW).to_frame()
     assert not strict.set_index("levers").loc["m", "holds"]
     assert strict["levers"][0] == "n" if goal == "raise_mean" else True
@@ -128,6 +196,7 @@ def test_bounds_beyond_the_data_warn(plant):
     [
         ({"target": "w"}, "'w'"),
         ({"goal": "steadier"}, "goal"),
+        ({"rank_by": "price"}, "rank_by"),
         ({"tolerance": 0.0}, "tolerance"),
         ({"candidates": ["w"]}, "'w'"),
         ({"candidates": ["y"]}, "other than the target"),

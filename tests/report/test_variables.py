@@ -13,6 +13,9 @@ def test_levers_parts_and_parents(fit, data):
     assert set(by_lever) == {"dose", "stress"}
     assert by_lever["stress"]["variance_ratio"] < 1
     assert by_lever["stress"]["p_variance_only"] > 0.9
+    # The level of the variance cause matters, so it comes first.
+    assert target.levers[0]["levers"] == "stress"
+    assert by_lever["stress"]["ratio_by_level"] < 0.9
     assert by_lever["dose"]["p_variance_only"] < 0.1
     assert target.tolerance == pytest.approx(0.1 * fit.summary_["sd"].iloc[2])
     assert sum(part.share for part in target.parts) == pytest.approx(1, abs=0.02)  # 0.5 % left out

@@ -39,6 +39,7 @@ class LeverRequest:
     target: str
     hold_mean: str | None
     candidates: str | None
+    rank_by: Literal["level", "total"]
     max_levers: int
     confidence: float
     level: float
@@ -97,6 +98,7 @@ def run_levers(request: LeverRequest, as_json: bool) -> None:
     ranking = levers(
         estimator,
         request.target,
+        rank_by=request.rank_by,
         tolerance=tolerance,
         candidates=None if request.candidates is None else parse_names(request.candidates),
         max_levers=request.max_levers,
@@ -109,6 +111,7 @@ def run_levers(request: LeverRequest, as_json: bool) -> None:
         print_json(
             {
                 "target": ranking.target,
+                "rank_by": ranking.rank_by,
                 "tolerance": ranking.tolerance,
                 "confidence": ranking.confidence,
                 "recommended": ranking.recommended,
@@ -117,7 +120,14 @@ def run_levers(request: LeverRequest, as_json: bool) -> None:
         )
         return
     out = console()
-    print_records(records, _SHOWN)
+    shown = [{said: row[name] for name, said in _SHOWN.items()} for row in records]
+    print_records(shown, tuple(_SHOWN.values()))
+    out.print(
+        "Variance ratio: what the setting leaves of the variance, low and high its "
+        f"{request.level:.0%} interval; by level: what its level does; by holding: what holding it "
+        "still anywhere would do.",
+        markup=False,
+    )
     out.print(
         f"The mean of {plain(ranking.target)} may move by {ranking.tolerance:.4g}."
         f"{_units(request.run)}",
@@ -132,17 +142,18 @@ def run_levers(request: LeverRequest, as_json: bool) -> None:
     out.print(f"Recommended: {said}.", markup=False)
 
 
-_SHOWN = (
-    "setting",
-    "variance_ratio",
-    "variance_ratio_low",
-    "variance_ratio_high",
-    "mean_change",
-    "p_improves",
-    "p_held",
-    "holds",
-    "p_variance_only",
-)
+# Headings of short words, which wrap: the table fits a terminal of 100 columns.
+_SHOWN = {
+    "setting": "setting",
+    "variance_ratio": "variance ratio",
+    "variance_ratio_low": "low",
+    "variance_ratio_high": "high",
+    "ratio_by_level": "by level",
+    "ratio_by_holding": "by holding",
+    "mean_change": "mean change",
+    "holds": "mean held",
+    "p_variance_only": "p variance only",
+}
 
 
 def _units(run: Path) -> str:

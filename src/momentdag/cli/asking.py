@@ -102,6 +102,14 @@ def levers(
         str | None,
         typer.Option("--candidates", metavar="NAMES", help="What can be set: a,b,c. Default all."),
     ] = None,
+    rank_by: Annotated[
+        Literal["level", "total"],
+        typer.Option(
+            "--rank-by",
+            help="level: first what steadies by where it is set, then what steadies by being held "
+            "still. total: both together.",
+        ),
+    ] = "level",
     max_levers: Annotated[
         int, typer.Option("--max-levers", min=1, max=3, help="Also settings of so many at once.")
     ] = 1,
@@ -120,6 +128,6 @@ def levers(
     from momentdag.cli.answers import LeverRequest, run_levers
 
     request = LeverRequest(
-        run, target, hold_mean, candidates, max_levers, confidence, level, worlds, seed
+        run, target, hold_mean, candidates, rank_by, max_levers, confidence, level, worlds, seed
     )
     run_levers(request, json)

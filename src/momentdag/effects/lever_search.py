@@ -18,6 +18,7 @@ import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 
 from momentdag.effects.fitted import Fitted
+from momentdag.effects.holding import variance_held_still
 from momentdag.effects.propagation import propagate
 from momentdag.effects.settings import Settings
 from momentdag.effects.worlds import World
@@ -110,6 +111,13 @@ class LeverSearch:
             change[k], ratio[k] = mean[:, 0], variance[:, 0]
         mean_now, variance_now = self._baseline
         return Answers(change - mean_now, ratio / variance_now)
+
+    def ratio_by_holding(self, rng: np.random.Generator, names: Sequence[str]) -> FloatArray:
+        """Return E_x Var(Y | do x) / Var(Y) in every world, shape (n_worlds,); see `holding`."""
+        columns = [self.fitted.names.index(name) for name in names]
+        target = self.fitted.names.index(self.target)
+        held = [variance_held_still(rng, world, columns, target) for world in self.worlds]
+        return np.asarray(held / self._baseline[1][:, 0])
 
     @cached_property
     def _baseline(self) -> tuple[FloatArray, FloatArray]:

@@ -90,7 +90,8 @@ def propagate(
         part = slice(start, start + step)
         values = np.repeat(still[None], len(settings.values[part]), axis=0)
         for k, j in enumerate(settings.columns):
-            values[:, :, j] = settings.values[part, k, None]
+            given = settings.values[part, k]
+            values[:, :, j] = given.reshape(len(given), -1)  # one for all rows, or one for each
         found = dict(unmoved)
         for j in order:
             if moving[j]:

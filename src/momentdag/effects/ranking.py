@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,13 @@ from momentdag.posterior.queries import Edge
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
 
-__all__ = ["LeverRanking", "levers"]
+__all__ = ["LEVEL_MATTERS", "LeverRanking", "RankBy", "levers"]
+
+RankBy: TypeAlias = Literal["level", "total"]
+"""Levers whose level matters before those that need only be held still, or by both together."""
+
+LEVEL_MATTERS = 0.9
+"""Largest ratio by the level that counts as a cut: the sd falls by about a twentieth."""
 
 _SEARCH_WORLDS, _SEARCH_ROWS = 64, 128
 _DEFAULT_TOLERANCE = 0.1
@@ -36,6 +42,8 @@ class LeverRanking:
     ----------
     target : str
     goal : {"lower_variance", "raise_mean", "lower_mean"}
+    rank_by : {"level", "total"}
+        What the order went by.
     tolerance : float
         Largest change of the mean in the target's units, or of the sd as a fraction.
     confidence : float
@@ -48,6 +56,7 @@ class LeverRanking:
 
     target: str
     goal: Goal
+    rank_by: RankBy
     tolerance: float
     confidence: float
     settings: tuple[dict[str, float], ...]
@@ -55,21 +64,21 @@ class LeverRanking:
 
     @property
     def recommended(self) -> dict[str, float] | None:
-        """The best setting that holds what must be held and serves the goal; None if none does."""
-        top = self.table.iloc[0] if len(self.table) else None
-        if top is None or not top["holds"] or top["p_improves"] < 0.5:
-            return None
-        return dict(self.settings[0])
+        """The first setting that holds what must be held and serves the goal; None if none does."""
+        serves = self.table["holds"].astype(bool) & (self.table["p_improves"] >= 0.5)
+        return dict(self.settings[int(serves.argmax())]) if serves.any() else None
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each lever or group, best first.
 
-        Columns: levers; setting (name=value); variance_ratio, Var(Y | do) / Var(Y), and
-        mean_change, E(Y | do) - E(Y), each with _low and _high; p_improves, the posterior
-        probability that the goal is served; p_held, that the constraint holds; holds, whether
-        p_held reaches the confidence asked for; p_variance_only, that every lever of the row is a
-        cause of the target's spread with no way to its mean; p_direct, that every lever is a
-        direct cause of the variance and not of the mean.
+        Columns: levers; setting (name=value); variance_ratio, Var(Y | do) / Var(Y), with _low and
+        _high; ratio_by_level and ratio_by_holding, whose product it is in every world: what the
+        choice of the level does, and what holding the lever still at a typical value would do;
+        mean_change, E(Y | do) - E(Y), with _low and _high; p_improves, the posterior probability
+        that the goal is served; p_held, that the constraint holds; holds, whether p_held reaches
+        the confidence asked for; p_variance_only, that every lever of the row is a cause of the
+        target's spread with no way to its mean; p_direct, that every lever is a direct cause of
+        the variance and not of the mean. Ratios and changes are posterior means.
         """
         return self.table.copy()
 
@@ -84,6 +93,7 @@ def levers(
     target: str,
     *,
     goal: Goal = "lower_variance",
+    rank_by: RankBy = "level",
     tolerance: float | None = None,
     candidates: Sequence[str] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
@@ -101,12 +111,26 @@ def levers(
     "raise_mean" and "lower_mean" the expected change of the mean counts, and the sd must stay
     within ``tolerance`` as a fraction. Levers without a setting that holds come last.
 
+    A cause that is held still, wherever, passes its own variation on no more; of a cause of the
+    variance the *level* matters too. With V the expectation of Var(Y | do x) over the lever's own
+    distribution,
+
+        Var(Y | do x*) / Var(Y) = [V / Var(Y)] · [Var(Y | do x*) / V] ,
+
+    by holding and by the level, as tolerance design and parameter design are kept apart (Taguchi,
+    Chowdhury and Wu 2005). With ``rank_by="level"`` levers whose level matters come first.
+
     Parameters
     ----------
     estimator : MomentDAG
         Fitted.
     target : str
     goal : {"lower_variance", "raise_mean", "lower_mean"}
+    rank_by : {"level", "total"}
+        The order of levers that hold, where the goal is "lower_variance" (the other goals have one
+        order only). "level": those with an expected ratio by the level of 0.9 or less
+        (`LEVEL_MATTERS`) by this ratio, then the others by the total; so where no level matters,
+        the best lever to hold still is first. "total": all by Var(Y | do) / Var(Y).
     tolerance : float, optional
         By default a tenth of the target's observed sd; a tenth, where the sd must be held.
     candidates : sequence of str, optional
@@ -155,6 +179,8 @@ def levers(
     fitted.column(target, "target")
     check_level(level)
     judge = _judge(fitted, target, goal, tolerance)
+    if rank_by not in get_args(RankBy):
+        raise OptionError(f"Expected rank_by among {get_args(RankBy)}; got {rank_by!r}.")
     if not 0 < confidence < 1:
         raise OptionError(f"Expected confidence between 0 and 1; got {confidence!r}.")
     if max_levers not in range(1, _MAX_LEVERS + 1):
@@ -163,7 +189,7 @@ def levers(
         raise OptionError(f"Expected n_settings as an integer from 4; got {n_settings!r}.")
     within = _bounds(fitted, target, candidates, bounds)
     how = MonteCarlo() if monte_carlo is None else monte_carlo
-    search_rng, final_rng = how.rng.spawn(2)
+    search_rng, final_rng, holding_rng = how.rng.spawn(3)
     worlds = draw_worlds(search_rng, fitted, _SEARCH_WORLDS, _SEARCH_ROWS, "both")
     # The best of many settings looks a little better than it is; hence half the risk here.
     stricter = (1 + confidence) / 2
@@ -172,16 +198,17 @@ def levers(
     # The figures come from worlds that had no part in the choice.
     worlds = draw_worlds(final_rng, fitted, how.n_draws, how.n_rows, "both")
     final = LeverSearch(fitted, target, worlds, judge, within, int(n_settings), confidence)
-    rows = [_row(final, setting, level) for setting in settings]
+    rows = [_row(holding_rng, final, setting, level) for setting in settings]
     table = pd.DataFrame(rows, columns=list(_COLUMNS))
-    ranked = table.sort_values(["holds", "_loss"], ascending=[False, True], kind="stable")
+    order = _order(table, judge, rank_by)
     return LeverRanking(
         target,
         goal,
+        rank_by,
         judge.tolerance,
         confidence,
-        tuple(settings[k] for k in ranked.index),
-        ranked.drop(columns="_loss").reset_index(drop=True),
+        tuple(settings[k] for k in order),
+        table.iloc[order].reset_index(drop=True),
     )
 
 
@@ -191,6 +218,8 @@ _COLUMNS = (
     "variance_ratio",
     "variance_ratio_low",
     "variance_ratio_high",
+    "ratio_by_level",
+    "ratio_by_holding",
     "mean_change",
     "mean_change_low",
     "mean_change_high",
@@ -199,11 +228,24 @@ _COLUMNS = (
     "holds",
     "p_variance_only",
     "p_direct",
-    "_loss",
 )
 
 
-def _row(search: LeverSearch, setting: Mapping[str, float], level: float) -> dict[str, object]:
+def _order(table: pd.DataFrame, judge: Judge, rank_by: RankBy) -> list[int]:
+    """Return the rows of a table, best first."""
+    # The loss is linear in the answers, so that of the expected answers is the expected loss.
+    expected = Answers(*(table[what].to_numpy(np.float64) for what in Answers._fields))
+    by_level = table["ratio_by_level"].to_numpy(np.float64)
+    matters = by_level <= LEVEL_MATTERS
+    matters &= rank_by == "level" and judge.goal == "lower_variance"
+    loss = np.where(matters, by_level, judge.loss(expected))
+    fails = ~table["holds"].to_numpy(bool)
+    return [int(k) for k in np.lexsort((loss, ~matters, fails))]
+
+
+def _row(
+    rng: np.random.Generator, search: LeverSearch, setting: Mapping[str, float], level: float
+) -> dict[str, object]:
     names = tuple(setting)
     posterior, judge = search.fitted.posterior, search.judge
     answers = search.answers(names, np.array([list(setting.values())]))
@@ -216,16 +258,18 @@ def _row(search: LeverSearch, setting: Mapping[str, float], level: float) -> dic
         summary = summarise(answer[:, 0], weights, level)
         for suffix, part in zip(("", "_low", "_high"), summary, strict=True):
             row[what + suffix] = float(part)
+    by_holding = search.ratio_by_holding(rng, names)
     held = float(judge.held(answers).mean())
     direct: list[Edge] = [(name, search.target, "variance_only") for name in names]
     return {
         **row,
+        "ratio_by_level": float(np.mean(answers.variance_ratio[:, 0] / by_holding)),
+        "ratio_by_holding": float(np.mean(by_holding)),
         "p_improves": float(judge.improves(answers).mean()),
         "p_held": held,
         "holds": held >= search.confidence,
         "p_variance_only": variance_only_probability(posterior, names, search.target),
         "p_direct": posterior.subgraph_probability(direct),
-        "_loss": float(judge.loss(answers).mean()),
     }
 
 

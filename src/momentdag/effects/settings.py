@@ -31,8 +31,9 @@ class Settings:
         The variables that are set.
     columns : tuple of int
         Their columns in the data.
-    values : float array, shape (n_settings, n_set)
-        One row for each intervention; no columns if nothing is set.
+    values : float array, shape (n_settings, n_set) or (n_settings, n_set, n_rows)
+        One row for each intervention; no columns if nothing is set. With a third axis, a value for
+        each noise row of a world.
     """
 
     names: tuple[str, ...]

@@ -88,12 +88,13 @@ function leversOf(k, about) {
     make("th", { scope: "row" }, row.levers),
     make("td", {}, row.setting.slice(row.setting.lastIndexOf("=") + 1)),
     make("td", {}, interval(row, "variance_ratio")),
+    make("td", {}, number(row.ratio_by_level)),
     make("td", {}, interval(row, "mean_change")),
     make("td", {}, `${row.holds ? "yes" : "no"} (${share(row.p_held)})`),
     make("td", {}, share(row.p_variance_only))));
-  const headings = ["lever", "set to", "variance, as a multiple", "change of the mean", "mean held", "moves only the spread"];
+  const headings = ["lever", "set to", "variance, as a multiple", "of this by the level", "change of the mean", "mean held", "moves only the spread"];
   return [title, make("div", { class: "scroll" }, make("table", { id: "levers" },
-    make("caption", {}, `The setting of each probable cause that cuts the variance of ${names[k]} most while its mean stays within ±${number(about.tolerance)}, with 90 % intervals.`),
+    make("caption", {}, `The setting of each probable cause that cuts the variance of ${names[k]} most while its mean stays within ±${number(about.tolerance)}, with 90 % intervals. First come those whose level matters; the others steady it by being held still.`),
     make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", { scope: "col" }, text)))),
     make("tbody", {}, ...rows)))];
 }
