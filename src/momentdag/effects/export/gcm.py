@@ -50,7 +50,7 @@ def to_dowhy(
     --------
     >>> import momentdag as md
     >>> simulation = md.simulate.preset("sparse-5", np.random.default_rng(3))
-    >>> fit = md.MomentDAG(n_draws=100, random_state=0).fit(simulation.data)
+    >>> fit = md.MomentDAG(n_draws=400, random_state=0).fit(simulation.data)
     >>> model = to_dowhy(fit)  # doctest: +SKIP
     >>> from dowhy import gcm  # doctest: +SKIP
     >>> gcm.interventional_samples(

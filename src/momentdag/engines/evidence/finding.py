@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -54,15 +54,11 @@ def find_quickly(
     whole = problem
     if len(problem.values) > _ROWS_AT_FIRST:
         problem = problem.with_fewer_rows(rng, _ROWS_AT_FIRST)
-    search = problem.search(evidences)
-    problem = replace(problem, candidates=_first_candidates(problem, search, n_jobs))
-    search = problem.search(search.evidence)
-    knowledge = problem.knowledge
-    before = [column_mask(knowledge.precedes[:, j]) for j in range(problem.n_variables)]
-    starts = [sequential_order(search, lambda v, placed: before[v] & ~placed == 0)]
+    candidates = _first_candidates(problem, problem.search(evidences), n_jobs)
+    problem = replace(problem, candidates=candidates)
     rngs = rng.spawn(2 if problem.is_large and problem.n_starts > 1 else 1)
-    starts += _random_orders(problem, rngs[1:])
-    found = _from_starts(Found(problem, (), search.evidence), starts, rngs, 0, n_jobs, tick)
+    starts = [None, *_random_orders(problem, rngs[1:])]
+    found = _from_starts(Found(problem, (), evidences), starts, rngs, 0, n_jobs, tick)
     # Candidates from what the best leaves unexplained.
     search = found.problem.search(found.evidences)
     candidates = find_candidates(search, found.best.parents)
@@ -114,8 +110,8 @@ def find_thoroughly(found: Found, rng: np.random.Generator, n_jobs: int, tick: T
     """Climb and kick from the orders found so far and from random ones."""
     problem = found.problem
     rngs = rng.spawn(problem.n_starts)
-    starts = [result.order for result in found.optima][: len(rngs)]
-    starts += _random_orders(problem, rngs[len(starts) :])
+    found_so_far = [result.order for result in found.optima][: len(rngs)]
+    starts = [*found_so_far, *_random_orders(problem, rngs[len(found_so_far) :])]
     return _from_starts(found, starts, rngs, problem.options.n_kicks, n_jobs, tick)
 
 
@@ -136,7 +132,7 @@ def find_again(
 
 def _from_starts(
     found: Found,
-    starts: list[tuple[int, ...]],
+    starts: Sequence[tuple[int, ...] | None],
     rngs: list[np.random.Generator],
     n_kicks: int,
     n_jobs: int,
@@ -194,10 +190,16 @@ def _search(
     search: ParentSearch,
     problem: Problem,
     rng: np.random.Generator,
-    start: tuple[int, ...],
+    start: tuple[int, ...] | None,
     n_kicks: int,
     tick: Tick,
 ) -> OrderResult:
+    """Climb and kick from an order, from the sequential one if None."""
+    if start is None:
+        precedes = problem.knowledge.precedes
+        before = [column_mask(precedes[:, j]) for j in range(problem.n_variables)]
+        start = sequential_order(search, lambda v, placed: before[v] & ~placed == 0)
+
     def positions_of(order: tuple[int, ...], variable: int) -> range:
         low, high = problem.knowledge.feasible_positions(np.array(order), variable)
         return range(low, high + 1)
@@ -210,7 +212,7 @@ def _search_in_worker(
     evidences: Evidences,
     folder: Path,
     rng: np.random.Generator,
-    start: tuple[int, ...],
+    start: tuple[int, ...] | None,
     n_kicks: int,
 ) -> tuple[OrderResult, Evidences]:
     """Return what a start led to, and the evidences it had to ask for."""
