@@ -23,7 +23,12 @@ from momentdag.data import Dataset
 from momentdag.engines.evidence.family import Parents, Scorer
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.score import LocalScorer, NoiseFamily
-from momentdag.engines.evidence.scoring import Hyperparameters, choose_hyperparameters, make_scorer
+from momentdag.engines.evidence.scoring import (
+    Hyperparameters,
+    choose_hyperparameters,
+    evidence_at,
+    make_scorer,
+)
 from momentdag.simulate import Simulation, preset
 
 __all__ = ["run_speed"]
@@ -109,7 +114,10 @@ def _scorer(
         return make_scorer(values, values, inducing_rows, hyperparameters, options)
 
     if hyperparameters is None:
-        hyperparameters = choose_hyperparameters(scorer_with, tuple(_true_parents(simulation)))
+        parents = tuple(_true_parents(simulation))
+        hyperparameters = choose_hyperparameters(
+            lambda each: [evidence_at(scorer_with(one), parents) for one in each]
+        )
     scorer = scorer_with(hyperparameters)
     assert isinstance(scorer, LocalScorer)
     return scorer

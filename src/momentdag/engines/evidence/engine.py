@@ -272,7 +272,7 @@ class _Run:
             lambda: find_quickly(problem, new, quick_rng, self.n_jobs, self._tick),
         )
         self._begin("the choice of hyper-parameters")
-        tuned = self._find("hyper-parameters", new, lambda: tune(first))
+        tuned = self._find("hyper-parameters", new, lambda: tune(first, self.n_jobs))
         self._begin("the order search")
         self.found = self._find(
             "order search",

@@ -10,6 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from momentdag.engines.evidence.candidates import candidates_of, either_way, find_candidates
+from momentdag.engines.evidence.family import Parents
 from momentdag.engines.evidence.orders import (
     OrderResult,
     search_order,
@@ -19,7 +20,11 @@ from momentdag.engines.evidence.orders import (
 from momentdag.engines.evidence.parents import ParentSearch
 from momentdag.engines.evidence.prior import column_mask
 from momentdag.engines.evidence.problem import Evidences, Problem, beyond
-from momentdag.engines.evidence.scoring import choose_hyperparameters
+from momentdag.engines.evidence.scoring import (
+    Hyperparameters,
+    choose_hyperparameters,
+    evidence_at,
+)
 from momentdag.parallel import common_folder, run, shared, stays_here
 
 __all__ = ["Found", "find_again", "find_quickly", "find_thoroughly", "tune"]
@@ -94,16 +99,26 @@ def _screen_in_worker(problem: Problem, block: range) -> tuple[list[int], Eviden
         return [candidates_of(search, j, None) for j in block], search.evidence
 
 
-def tune(found: Found) -> Found:
+def tune(found: Found, n_jobs: int) -> Found:
     """Choose the hyper-parameters by evidence at the best pair; scores start afresh."""
     problem = found.problem
     if problem.options.family == "linear":
         return found
-    hyperparameters = choose_hyperparameters(problem.scorer, found.best.parents)
+    parents = found.best.parents
+    hyperparameters = choose_hyperparameters(
+        lambda each: run(_evidence_in_worker, [(problem, one, parents) for one in each], n_jobs)
+    )
     if hyperparameters == problem.hyperparameters:
         return found
     problem = replace(problem, hyperparameters=hyperparameters)
     return Found(problem, found.optima, [{} for _ in range(problem.n_variables)])
+
+
+def _evidence_in_worker(
+    problem: Problem, hyperparameters: Hyperparameters, parents: tuple[Parents, ...]
+) -> float:
+    with threadpool_limits(1):
+        return evidence_at(problem.scorer(hyperparameters), parents)
 
 
 def find_thoroughly(found: Found, rng: np.random.Generator, n_jobs: int, tick: Tick) -> Found:
@@ -152,7 +167,8 @@ def _from_starts(
                 (problem, evidences, folder, rng, start, n_kicks)
                 for start, rng in zip(starts, rngs, strict=True)
             ]
-            ended = list(run(_search_in_worker, tasks, n_jobs))
+            # Those from random orders are the last and take longest: they begin first.
+            ended = list(run(_search_in_worker, tasks[::-1], n_jobs))[::-1]
         for result, scored in ended:
             results.append(result)
             for known, new in zip(evidences, scored, strict=True):

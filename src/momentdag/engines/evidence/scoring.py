@@ -6,7 +6,7 @@ the defaults; nothing here ever sees a truth.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -19,7 +19,7 @@ from momentdag.engines.evidence.linear import LinearScorer
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.score import LocalScorer
 
-__all__ = ["Hyperparameters", "choose_hyperparameters", "make_scorer"]
+__all__ = ["Hyperparameters", "choose_hyperparameters", "evidence_at", "make_scorer"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -68,29 +68,35 @@ def make_scorer(
     return LocalScorer(targets, mean_features, variance_features, options.noise)
 
 
+def evidence_at(scorer: Scorer, parents: tuple[Parents, ...]) -> float:
+    """Return the log evidence of a graph pair, but for variables without parents."""
+    return float(sum(scorer.fit(j, own).log_evidence for j, own in enumerate(parents) if own.union))
+
+
 def choose_hyperparameters(
-    scorer_with: Callable[[Hyperparameters], Scorer], parents: tuple[Parents, ...]
+    evidence_of_each: Callable[[list[Hyperparameters]], Iterable[float]],
 ) -> Hyperparameters:
-    """Return the hyper-parameters with the largest evidence at the given graph pair.
+    """Return the hyper-parameters with the largest evidence.
 
     One coordinate after another: input scale, mean kernel, variance kernel, input scale again.
+
+    Examples
+    --------
+    >>> liked = Kernel("rbf", 0.7, linear=0.25)
+    >>> chosen = choose_hyperparameters(lambda each: [h.mean_kernel == liked for h in each])
+    >>> chosen.mean_kernel == liked, chosen.variance_kernel == liked
+    (True, False)
     """
     known: dict[Hyperparameters, float] = {}
-
-    def evidence(candidate: Hyperparameters) -> float:
-        if candidate not in known:
-            scorer = scorer_with(candidate)
-            known[candidate] = sum(
-                scorer.fit(j, own).log_evidence for j, own in enumerate(parents) if own.union
-            )
-        return known[candidate]
-
     best = Hyperparameters()
     input_scales: tuple[Literal["values", "ranks"], ...] = ("values", "ranks")
 
     def better(*others: Hyperparameters) -> Hyperparameters:
         # The incumbent comes first and so wins ties: nothing changes that does not matter.
-        return max((best, *others), key=evidence)
+        all_of_them = (best, *others)
+        new = [candidate for candidate in dict.fromkeys(all_of_them) if candidate not in known]
+        known.update(zip(new, evidence_of_each(new), strict=True))
+        return max(all_of_them, key=known.__getitem__)
 
     best = better(*(replace(best, inputs=scale) for scale in input_scales))
     best = better(*(replace(best, mean_kernel=kernel) for kernel in _KERNELS))
