@@ -5,14 +5,14 @@ import pytest
 
 from momentdag.data import Dataset
 from momentdag.engines.evidence.engine import EvidenceEngine, canonical_columns
-from momentdag.engines.evidence.finding import find_quickly, tune
+from momentdag.engines.evidence.finding import find_quickly, find_thoroughly, tune
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.knowledge import Knowledge
 from momentdag.simulate import linear_anm
 
 
-def problem_with(n_samples):
-    simulation = linear_anm(np.random.default_rng(0), 5, 1, n_samples)
+def problem_with(n_samples, n_variables=5):
+    simulation = linear_anm(np.random.default_rng(0), n_variables, 1, n_samples)
     dataset = Dataset.from_table(simulation.data)
     engine = EvidenceEngine(EvidenceOptions(family="linear"))
     return engine._problem(
@@ -30,7 +30,22 @@ def test_the_first_search_is_scored_on_all_rows(n_samples):
     for j, own in enumerate(found.best.parents):
         # Whatever is handed on as known is what all rows say.
         assert found.evidences[j][own] == search.log_evidence(j, own)
-    assert tune(found) is found  # the linear family has no kernels
+    assert tune(found, 1) is found  # the linear family has no kernels
+
+
+def test_many_variables_have_more_starts_wherever_they_run():
+    problem = problem_with(300, 16)
+    found = []
+    for n_jobs in (1, 2):
+        first = find_quickly(
+            problem, [{} for _ in range(16)], np.random.default_rng(2), n_jobs, lambda *done: None
+        )
+        assert len(first.optima) == 2
+        again = find_thoroughly(first, np.random.default_rng(3), n_jobs, lambda *done: None)
+        assert len(again.optima) == 4
+        found.append(again)
+    assert found[0].optima == found[1].optima
+    assert found[0].evidences == found[1].evidences
 
 
 def test_fewer_rows_are_rows_of_the_table():
