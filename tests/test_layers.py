@@ -39,7 +39,7 @@ ALLOWED = {
     "report": FOUNDATION
     | {"data", "knowledge", "posterior", "engines", "estimator", "effects", "screening"},
 }
-SEE_EVERYTHING = {"__init__", "cli", "experiments"}
+SEE_EVERYTHING = {"__init__", "__main__", "cli", "experiments"}
 
 
 def imported_parts(path):

@@ -63,7 +63,7 @@ def pages(tmp_path_factory):
         table = pd.DataFrame(values, columns=names)
         knowledge = md.Knowledge(order=[names[:2]], edge_priors={(names[0], names[2]): 0.3})
         model = md.MomentDAG(
-            n_draws=150, random_state=0, knowledge=knowledge, engine_options=options
+            n_draws=400, random_state=0, knowledge=knowledge, engine_options=options
         ).fit(table)
         path = tmp_path_factory.mktemp("page") / "report.html"
         md.report.write_report(model, table, path, title=names[0])
