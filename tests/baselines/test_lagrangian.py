@@ -95,3 +95,13 @@ def test_an_order_that_is_stated_counts_as_an_edge(problem):
     rest = np.zeros(len(objective.bounds.lb) - 2 * first.size)
     vector = np.concatenate([first.ravel(), np.zeros(first.size), rest])
     assert objective.violation(vector) > 0.01
+
+
+def test_weights_far_out_are_infinitely_bad_and_no_error(problem):
+    objective, vector = problem
+    far = np.clip(vector, objective.bounds.lb, objective.bounds.ub)
+    one_part = objective._ends[0]  # of the two whose difference the weights are
+    far[:one_part] = np.where(objective.bounds.ub[:one_part] > 0, 11.5, 0.0)
+    far[one_part : 2 * one_part] = 0.0
+    assert 1e160 < objective.violation(far) < np.inf  # a float, but its square is none
+    assert objective.lagrangian(far, MULTIPLIERS)[0] == np.inf

@@ -143,7 +143,10 @@ class Objective:
 
         squares = np.sum(networks.first**2, axis=1).T
         h, by_squares = acyclicity(squares + self._precedes)
-        value += 0.5 * multipliers.penalty * h * h + multipliers.linear * h
+        penalty = multipliers.penalty * h * h / 2 + multipliers.linear * h
+        if not np.isfinite(penalty):  # a step so far out that no float holds it, to be rejected
+            return np.inf, np.zeros_like(vector)
+        value += penalty
         pull = (multipliers.penalty * h + multipliers.linear) * by_squares
         by_first = slopes.first + 2 * pull.T[:, None, :] * networks.first
 

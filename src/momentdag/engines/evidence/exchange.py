@@ -11,13 +11,11 @@ from __future__ import annotations
 import uuid
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO
 
-from momentdag.engines.evidence.family import Parents
+from momentdag.engines.evidence.family import Evidences, Parents
 
 __all__ = ["Exchange"]
-
-Evidences: TypeAlias = list[dict[Parents, float]]
 
 
 class Exchange:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
-__all__ = ["Parents", "ScoredFit", "Scorer"]
+__all__ = ["Evidences", "Parents", "ScoredFit", "Scorer"]
 
 
 class Parents(NamedTuple):
@@ -17,6 +17,10 @@ class Parents(NamedTuple):
     def union(self) -> int:
         """All parents."""
         return self.mean | self.variance
+
+
+Evidences: TypeAlias = list[dict[Parents, float]]
+"""Log evidences met so far, one dictionary for each variable."""
 
 
 class ScoredFit(Protocol):

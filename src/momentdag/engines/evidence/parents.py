@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.engines.evidence.exchange import Exchange
-from momentdag.engines.evidence.family import Parents, Scorer
+from momentdag.engines.evidence.family import Evidences, Parents, Scorer
 from momentdag.engines.evidence.features import members
 
 __all__ = ["Best", "ModularPrior", "ParentSearch"]
@@ -97,7 +97,7 @@ class ParentSearch:
         scorer: Scorer,
         prior: ModularPrior,
         candidates: tuple[int, ...] | None = None,
-        evidence: list[dict[Parents, float]] | None = None,
+        evidence: Evidences | None = None,
         exchange: Exchange | None = None,
     ) -> None:
         self.scorer = scorer

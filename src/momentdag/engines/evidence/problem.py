@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from momentdag.engines.evidence.candidates import ALL_UP_TO
 from momentdag.engines.evidence.exchange import Exchange
-from momentdag.engines.evidence.family import Parents, Scorer
+from momentdag.engines.evidence.family import Evidences, Scorer
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.parents import ParentSearch
 from momentdag.engines.evidence.prior import GraphPrior
@@ -24,8 +24,6 @@ from momentdag.knowledge import CompiledKnowledge
 __all__ = ["Evidences", "Problem", "beyond"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-Evidences: TypeAlias = list[dict[Parents, float]]
-"""Log evidences met so far, one dictionary for each variable."""
 
 
 @dataclass(frozen=True)
