@@ -5,7 +5,7 @@ import pytest
 
 from momentdag.engines.evidence.features import Basis
 from momentdag.engines.evidence.location import MeanPrior, mean_part, mean_variance, start
-from momentdag.engines.evidence.noise import GAUSSIAN, student
+from momentdag.engines.evidence.student import GAUSSIAN, student
 
 AMPLITUDES = np.array([0.1, 1.0, 5.0])
 

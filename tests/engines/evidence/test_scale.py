@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from momentdag.engines.evidence.noise import GAUSSIAN, student
 from momentdag.engines.evidence.scale import ScalePrior, move_log_std, scale_evidence
+from momentdag.engines.evidence.student import GAUSSIAN, student
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ from momentdag.engines.evidence.features import (
     FeatureMap,
     Kernel,
 )
-from momentdag.engines.evidence.noise import GAUSSIAN, fit_tilt
+from momentdag.engines.evidence.noise import fit_noise
 from momentdag.engines.evidence.score import LocalFit, LocalScorer, NoiseFamily
+from momentdag.engines.evidence.shapes import SYMMETRIC, log_likelihoods
 from momentdag.simulate import preset
 
 NETWORK = Kernel("network", 1.5, bias=0.3)
@@ -229,7 +230,7 @@ def test_fitted_log_std_is_near_the_truth(noise: NoiseFamily) -> None:
         local.variance_features(1).functions @ centre, fit.log_std, atol=1e-8
     )
     assert (spread > 0).all()
-    assert (spread <= 1 / fit.noise.base.scale_information).all()
+    assert (spread <= 1 / fit.noise.base.tails.scale_information).all()
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -269,18 +270,20 @@ def test_noise_families_differ_by_what_their_shapes_are_worth() -> None:
         np.array([scorer(values, noise).fit(j, Parents(0, 0)).log_evidence for j in range(3)])
         for noise in NOISES
     )
-    # Normal noise pays at most log 5 for the choice of tails and log 2 for a tilt; the fits stop
-    # at log standard deviations that differ by up to 0.02, worth n 0.02² = 0.24.
+    # Normal noise pays at most log 5 for the choice of tails, another log 3 for that of a skew and
+    # log 2 for a tilt; the fits stop at log standard deviations that differ by up to 0.02, worth
+    # n 0.02² = 0.24.
     assert -np.log(5) - 0.3 < student[0] - gaussian[0] < 1.0
-    assert -np.log(2) - 0.3 < flexible[0] - student[0] < 0.3
-    # Heavy tails are worth much to both, and a tilt of the right tails nothing.
+    assert -np.log(6) - 0.3 < flexible[0] - student[0] < 0.3
+    # Heavy tails are worth much to both, and a skew or a tilt of the right tails nothing.
     assert student[1] - gaussian[1] > 30
-    assert -np.log(2) - 0.3 < flexible[1] - student[1] < 0.3
-    # Two modes are no matter of tails. The tilt's gain is counted once.
+    assert -np.log(6) - 0.3 < flexible[1] - student[1] < 0.3
+    # Two modes are no matter of tails. What they are worth is counted once.
     assert abs(student[2] - gaussian[2]) < np.log(5) + 0.3
-    gain, _ = fit_tilt(GAUSSIAN, values[:, 2])
-    assert gain > 30
-    assert flexible[2] - student[2] == pytest.approx(gain, abs=1.0)
+    e = values[:, 2]
+    worth = fit_noise(e)[0] - np.logaddexp.reduce(log_likelihoods(e)[list(SYMMETRIC)]) + np.log(5)
+    assert worth > 30
+    assert flexible[2] - student[2] == pytest.approx(worth, abs=1.0)
 
 
 def test_only_the_parents_and_the_variable_matter() -> None:

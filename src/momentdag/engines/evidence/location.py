@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
 from momentdag.engines.evidence.features import Basis
-from momentdag.engines.evidence.noise import Student
+from momentdag.engines.evidence.student import Student
 
 __all__ = ["MeanPart", "MeanPrior", "Start", "mean_occam", "mean_part", "mean_variance", "start"]
 

@@ -22,9 +22,11 @@ from scipy.linalg.lapack import dposv, dpotrf, dtrtri
 
 from momentdag.engines.evidence.features import Projection
 from momentdag.engines.evidence.location import MeanPart
-from momentdag.engines.evidence.noise import GAUSSIAN, NoiseDensity, best_student, fit_tilt
+from momentdag.engines.evidence.noise import NoiseDensity, fit_noise
 from momentdag.engines.evidence.scale import LARGEST_SQUARE
 from momentdag.engines.evidence.score import NoiseFamily
+from momentdag.engines.evidence.shapes import Shape
+from momentdag.engines.evidence.student import GAUSSIAN, best_student
 
 __all__ = ["AllRows", "Coefficients", "chunks", "refit"]
 
@@ -133,7 +135,7 @@ def _step(
     noise: NoiseFamily,
 ) -> Coefficients:
     """Take one scoring step; stay where a factorisation fails."""
-    base = at.noise.base
+    base = at.noise.base.tails
     sums = _sums(rows, variable, bases, at)
     w, u = at.mean.coefficients, at.scale
     information = _with_diagonal(base.curvature_ratio * sums.gram, priors.mean)
@@ -151,17 +153,16 @@ def _step(
 
 def _density(noise: NoiseFamily, e: FloatArray) -> NoiseDensity:
     """Return the density of the standardised residuals ``e`` (n,)."""
-    if noise == "gaussian":
-        return NoiseDensity(GAUSSIAN)
-    base = best_student(e * e)
-    return fit_tilt(base, e)[1] if noise == "flexible" else NoiseDensity(base)
+    if noise == "flexible":
+        return fit_noise(e)[1]
+    return NoiseDensity(Shape(GAUSSIAN if noise == "gaussian" else best_student(e * e)))
 
 
 def _sums(
     rows: AllRows, variable: int, bases: tuple[Projection, Projection], at: Coefficients
 ) -> _Sums:
     mean_basis, scale_basis = bases
-    base = at.noise.base
+    base = at.noise.base.tails
     w, u = at.mean.coefficients, at.scale
     inverse, _ = dtrtri(at.mean.factor, lower=1)
     gram, scale_gram = np.zeros((len(w), len(w))), np.zeros((len(u), len(u)))

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from momentdag.engines.evidence.noise import Student
+from momentdag.engines.evidence.student import Student
 
 __all__ = [
     "LARGEST_SQUARE",

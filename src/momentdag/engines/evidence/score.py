@@ -30,16 +30,7 @@ from momentdag.engines.evidence.location import (
     mean_variance,
     start,
 )
-from momentdag.engines.evidence.noise import (
-    GAUSSIAN,
-    STUDENT_GRID,
-    NoiseDensity,
-    Student,
-    best_student,
-    fit_tilt,
-    student,
-    student_log_likelihoods,
-)
+from momentdag.engines.evidence.noise import NoiseDensity, fit_noise
 from momentdag.engines.evidence.scale import (
     LARGEST_SQUARE,
     TOLERANCE,
@@ -47,6 +38,8 @@ from momentdag.engines.evidence.scale import (
     move_log_std,
     scale_evidence,
 )
+from momentdag.engines.evidence.shapes import SHAPES, SYMMETRIC, Shape, log_likelihoods
+from momentdag.engines.evidence.student import GAUSSIAN, best_student
 
 __all__ = ["LocalFit", "LocalScorer", "NoiseFamily"]
 
@@ -139,7 +132,7 @@ class LocalScorer:
             n = self.columns.shape[1]
             nothing = np.zeros(n)
             empty = MeanPart(np.eye(1), np.zeros(1), 0, np.eye(1), np.zeros(1))
-            noise = NoiseDensity(GAUSSIAN)
+            noise = NoiseDensity(Shape(GAUSSIAN))
             return LocalFit(-np.inf, nothing, nothing, nothing, empty, 0, noise, False)
 
     def _fit(self, variable: int, parents: Parents) -> LocalFit:
@@ -183,7 +176,7 @@ class LocalScorer:
             # keep the iteration from converging.
             scale_amplitude = None if step < 2 else move.amplitude
         of_scale, best_amplitude = scale_evidence(P, scale_prior, log_std, move.projection)
-        log_noise, noise = self._noise_evidence(residual * np.exp(-log_std), base)
+        log_noise, noise = self._noise_evidence(residual * np.exp(-log_std))
         occam = mean_occam(mean, mean_prior, list(near.values()), base)
         # The last move was not made; to second order this is what it would have gained.
         unmoved = 0.5 * base.scale_information * float(remainder @ remainder) if converged else 0.0
@@ -290,7 +283,9 @@ class LocalScorer:
         """Return posterior means and variances of u, the log standard deviation's coefficients."""
         basis = self.variance_features(parents.variance)
         prior = self._scale_prior(basis).variances[fit.scale_amplitude]
-        return fit.log_std @ basis.functions, 1 / (fit.noise.base.scale_information + 1 / prior)
+        return fit.log_std @ basis.functions, 1 / (
+            fit.noise.base.tails.scale_information + 1 / prior
+        )
 
     def prior_precisions(self, fit: LocalFit, parents: Parents) -> tuple[FloatArray, FloatArray]:
         """Return the prior precisions of w and u at the amplitudes of a fit."""
@@ -298,15 +293,13 @@ class LocalScorer:
         scale = self._scale_prior(self.variance_features(parents.variance))
         return mean.precisions[fit.mean.amplitude], 1 / scale.variances[fit.scale_amplitude]
 
-    def _noise_evidence(self, e: FloatArray, base: Student) -> tuple[float, NoiseDensity]:
+    def _noise_evidence(self, e: FloatArray) -> tuple[float, NoiseDensity]:
         """Return the log-likelihood of standardised residuals, its shape integrated out."""
-        e2 = e * e
+        if self.noise == "flexible":
+            return fit_noise(e)
         if self.noise == "gaussian":
-            return float(GAUSSIAN.log_density(e2).sum()), NoiseDensity(GAUSSIAN)
-        values = student_log_likelihoods(e2)
-        log_noise = float(np.logaddexp.reduce(values) - np.log(len(values)))
-        if self.noise == "student":
-            return log_noise, NoiseDensity(base)
-        # The tilt is measured against the most likely of the bases that were averaged.
-        gain, density = fit_tilt(student(STUDENT_GRID[int(np.argmax(values))]), e)
-        return log_noise + gain, density
+            normal = Shape(GAUSSIAN)
+            return float(normal.log_density(e).sum()), NoiseDensity(normal)
+        values = log_likelihoods(e)[list(SYMMETRIC)]
+        likeliest = SHAPES[SYMMETRIC[int(values.argmax())]]
+        return float(np.logaddexp.reduce(values) - np.log(len(values))), NoiseDensity(likeliest)
