@@ -298,8 +298,7 @@ class LocalScorer:
         if self.noise == "flexible":
             return fit_noise(e)
         if self.noise == "gaussian":
-            normal = Shape(GAUSSIAN)
-            return float(normal.log_density(e).sum()), NoiseDensity(normal)
+            return float(GAUSSIAN.log_density(e * e).sum()), NoiseDensity(Shape(GAUSSIAN))
         values = log_likelihoods(e)[list(SYMMETRIC)]
         likeliest = SHAPES[SYMMETRIC[int(values.argmax())]]
         return float(np.logaddexp.reduce(values) - np.log(len(values))), NoiseDensity(likeliest)
