@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 from jax import Array
+from scipy.special import logsumexp
 
 from momentdag.engines.variational.distribution import (
     Graphs,
@@ -18,34 +19,48 @@ from momentdag.engines.variational.distribution import (
     Parameters,
     Temperatures,
     draw_noise,
-    log_probability_of_edges,
     log_probability_of_order,
     pair_from_noise,
 )
 from momentdag.engines.variational.fitting import Trained
+from momentdag.engines.variational.last_layer import log_evidences
 from momentdag.engines.variational.model import WITNESS_ROWS
 from momentdag.engines.variational.objective import log_likelihood
 from momentdag.engines.variational.options import VariationalOptions
+from momentdag.engines.variational.parent_sets import EdgePrior
 from momentdag.engines.variational.problem import Problem, Weights
+from momentdag.engines.variational.resampling import Proposals, resample, systematic
 from momentdag.engines.variational.stated import Stated
 from momentdag.graph import BoolArray
 
 __all__ = ["Drawn", "draw_pairs", "log_joint"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-IntArray: TypeAlias = npt.NDArray[np.intp]
 
 _BLOCK = 500
 _PROPOSALS = 4  # pairs drawn for each that is kept
-# With more, ratios over so many edges are far apart, and cost more than training does.
+# With more, ratios of orders are far apart.
 _RESAMPLED_VARIABLES = 20
 
 
 class Drawn(NamedTuple):
-    """Graph pairs, each (n_draws, d, d), and how even the ratios were that resampled them."""
+    """Graph pairs, each (n_draws, d, d), and what came with them.
+
+    Parameters
+    ----------
+    mean_graphs, variance_graphs : bool array, shape (n_draws, d, d)
+    log_joint : float array, shape (n_draws,)
+        log p(A, D) up to a constant.
+    used : bool array, shape (n_restarts,)
+        The restarts that draws and networks come from.
+    efficiency : float or None
+        How even the ratios were that resampled the draws, at most 1.
+    """
 
     mean_graphs: BoolArray
     variance_graphs: BoolArray
+    log_joint: FloatArray
+    used: BoolArray
     efficiency: float | None
 
 
@@ -60,22 +75,14 @@ def _pairs(ordered: bool, parameters: Parameters, limits: Limits, noise: Noise) 
 
 
 @partial(jax.jit, static_argnums=0)
-def _log_weights(
-    ordered: bool, weights: Weights, problem: Problem, kl_weight: float, drawn: Graphs
-) -> Array:
-    """Return log p(order, edges) p(D | A)^(1/λ) / q(order, edges) up to a constant, (k,)."""
-    parameters, limits = weights.parameters, problem.limits
-    networks = weights.mean.networks, weights.variance.networks
+def _log_orders(ordered: bool, weights: Weights, limits: Limits, orders: Array) -> Array:
+    """Return log q(order) of each restart, (n_restarts, k)."""
     precedes = limits.precedes if ordered else None
 
-    def one(graphs: Graphs) -> Array:
-        fit = log_likelihood(*networks, graphs, problem.values).sum()
-        log_order = log_probability_of_order(parameters.scores, graphs.order, precedes)
-        log_edges = sum(log_probability_of_edges(parameters, graphs, limits), jnp.zeros(()))
-        log_prior = sum(log_probability_of_edges(problem.prior, graphs, limits), jnp.zeros(()))
-        return fit / kl_weight + jnp.sum(log_prior - log_edges) - log_order
+    def one(scores: Array) -> Array:
+        return jax.vmap(lambda order: log_probability_of_order(scores, order, precedes))(orders)
 
-    return jnp.asarray(jax.lax.map(one, drawn))
+    return jax.vmap(one)(weights.mean.scores)
 
 
 def draw_pairs(
@@ -88,60 +95,84 @@ def draw_pairs(
 ) -> Drawn:
     """Draw graph pairs from the restarts by their shares, resampled if the options say so.
 
-    Given its networks, the distribution of largest objective is ∝ p(A) p(D | A)^(1/λ); q is the
-    family's nearest to it. Pairs drawn from q and resampled by the ratio of the two come closer
-    than q. Ratios are truncated at √k times their mean (k the number drawn), which bounds what a
-    few may do where the two are far apart.
+    Resampled pairs follow the evidence of each variable's parents: see
+    `momentdag.engines.variational.resampling`.
     """
     d = problem.values.shape[1]
+    # A restart that hardly gives a draw gives no networks either.
+    used = trained.shares >= min(0.5 / n_draws, trained.shares.max())
     resampled = (
         options.resampling
-        and options.order_prior == "uniform"  # else the objective names no such distribution
-        and options.kl_weight > 0
+        and options.order_prior == "uniform"  # else nothing says how orders compare
         and not stated.projected  # soft orderings bind q, not the ratio
         and len(problem.values) <= WITNESS_ROWS
         and d <= _RESAMPLED_VARIABLES
     )
-    # Systematic: each restart has its share of the draws to within one.
-    which = _systematic(rng, trained.shares, n_draws)
+    shares = np.where(used, trained.shares, 0.0) / trained.shares[used].sum()
+    proposals = _propose(
+        rng, trained.weights, shares, stated, n_draws * (_PROPOSALS if resampled else 1), d
+    )
+    if not resampled:
+        mean_graphs, variance_graphs = proposals.graphs
+        joint = log_joint(trained.weights, used, problem, mean_graphs, variance_graphs)
+        return Drawn(mean_graphs, variance_graphs, joint, used, None)
+    evidence = partial(log_evidences, trained.weights, used, problem.values)
+    prior = _edge_prior(problem, options.edge_probability)
+    precedes = np.asarray(problem.limits.precedes) > 0.5
+    found = resample(rng, proposals, evidence, prior, precedes, n_draws)
+    mean_graphs, variance_graphs = found.graphs
+    return Drawn(mean_graphs, variance_graphs, found.log_joint, used, found.efficiency)
+
+
+def _propose(
+    rng: np.random.Generator,
+    weights: Weights,
+    shares: FloatArray,
+    stated: Stated,
+    n_wanted: int,
+    d: int,
+) -> Proposals:
+    """Draw from the mixture of the restarts, each with its share of the draws to within one."""
+    which = systematic(rng, shares, n_wanted)
     rng.shuffle(which)
-    graphs = np.empty((2, n_draws, d, d), dtype=bool)
-    efficiencies = []
+    graphs = np.empty((2, n_wanted, d, d), dtype=bool)
+    orders = np.empty((n_wanted, d), dtype=np.int64)
     for restart in np.unique(which):
         places = np.flatnonzero(which == restart)
-        weights = jax.tree.map(lambda part, k=restart: np.asarray(part)[k], trained.weights)
-        n_wanted = len(places) * (_PROPOSALS if resampled else 1)
-        pairs, log_weights = [], []
+        own = jax.tree.map(lambda part, k=restart: np.asarray(part)[k], weights.parameters)
         # Blocks of one size: any number of draws runs the same compiled program.
-        for _ in range(-(-n_wanted // _BLOCK)):
+        for at in range(0, len(places), _BLOCK):
             noise = draw_noise(rng, d, (_BLOCK,), ordered=stated.ordered)
-            drawn = _pairs(stated.ordered, weights.parameters, stated.limits, noise)
-            pairs.append(np.stack([drawn.mean, drawn.variance]) > 0.5)
-            if resampled:
-                log_weights.append(
-                    _log_weights(stated.ordered, weights, problem, options.kl_weight, drawn)
-                )
-        found = np.concatenate(pairs, axis=1)
-        chosen = np.arange(len(places))
-        if resampled:
-            ratios = _truncated(np.concatenate(log_weights).astype(np.float64))
-            chosen = _systematic(rng, ratios, len(places))
-            rng.shuffle(chosen)
-            efficiencies.append(float(1.0 / (ratios**2).sum() / len(ratios)))
-        graphs[:, places] = found[:, chosen]
-    return Drawn(graphs[0], graphs[1], float(np.mean(efficiencies)) if resampled else None)
+            drawn = _pairs(stated.ordered, own, stated.limits, noise)
+            here = places[at : at + _BLOCK]
+            graphs[:, here] = (np.stack([drawn.mean, drawn.variance]) > 0.5)[:, : len(here)]
+            orders[here] = np.asarray(drawn.order)[: len(here)]
+    padded = np.resize(orders, (-(-n_wanted // _BLOCK) * _BLOCK, d)).astype(np.int32)
+    log_q = np.concatenate(
+        [
+            np.asarray(_log_orders(stated.ordered, weights, stated.limits, block))
+            for block in padded.reshape(-1, _BLOCK, d)
+        ],
+        axis=1,
+    )[:, :n_wanted].astype(np.float64)
+    return Proposals(orders, logsumexp(log_q, axis=0, b=shares[:, None]), graphs)
 
 
-def _systematic(rng: np.random.Generator, shares: FloatArray, n_draws: int) -> IntArray:
-    """Return indices in proportion to ``shares``, each as often as it should to within one."""
-    points = (np.arange(n_draws) + rng.uniform()) / n_draws
-    return np.searchsorted(np.cumsum(shares)[:-1], points)
-
-
-def _truncated(log_weights: FloatArray) -> FloatArray:
-    weights = np.exp(log_weights - log_weights.max())
-    weights = np.minimum(weights, np.sqrt(len(weights)) * weights.mean())
-    return np.asarray(weights / weights.sum())
+def _edge_prior(problem: Problem, edge_probability: float) -> EdgePrior:
+    """Return the prior in which edges that nothing is stated of share an unknown rate."""
+    logits, limits = problem.prior, problem.limits
+    log_odds = np.stack([logits.mean_logits, logits.variance_logits]).astype(np.float64)
+    allowed = np.stack([limits.allowed_mean, limits.allowed_variance]) > 0.5
+    required = np.stack([limits.required_mean, limits.required_variance]) > 0.5
+    unstated = np.isclose(log_odds, np.log(edge_probability) - np.log1p(-edge_probability))
+    changeable = allowed & ~required
+    return EdgePrior(
+        np.where(required, 0.0, log_odds),
+        unstated & changeable,
+        changeable,
+        np.asarray(limits.required_either) > 0.5,
+        edge_probability,
+    )
 
 
 @jax.jit

@@ -11,7 +11,7 @@ import numpy as np
 from momentdag.data import Dataset
 from momentdag.engines.evidence.engine import canonical_columns
 from momentdag.engines.protocol import Checkpoint, Fit, Progress
-from momentdag.engines.variational.drawing import Drawn, draw_pairs, log_joint
+from momentdag.engines.variational.drawing import Drawn, draw_pairs
 from momentdag.engines.variational.fitting import Trained, train
 from momentdag.engines.variational.likelihood import Networks
 from momentdag.engines.variational.model import WITNESS_ROWS, VariationalModel
@@ -79,9 +79,7 @@ class VariationalEngine:
         progress("drawing", 0, 1)
         drawn = draw_pairs(draw_rng, trained, problem, stated, options, n_draws)
         pairs = drawn.mean_graphs, drawn.variance_graphs
-        # A restart that hardly gives a draw gives no networks either.
-        used = trained.shares >= min(0.5 / n_draws, trained.shares.max())
-        joint = log_joint(trained.weights, used, problem, *pairs)
+        joint, used = drawn.log_joint, drawn.used
         back = np.argsort(canonical_columns(dataset))
 
         def restore(graphs: BoolArray) -> BoolArray:
@@ -104,6 +102,7 @@ class VariationalEngine:
             _reordered(trained.weights.mean.networks, used, back),
             _reordered(trained.weights.variance.networks, used, back),
             np.asarray(problem.values[:WITNESS_ROWS], dtype=np.float64)[:, back],
+            refitted=drawn.efficiency is not None,
         )
         return Fit(posterior, model, best, status, _details(trained, drawn))
 

@@ -4,7 +4,8 @@ The networks are point estimates: given a graph pair there is one function for e
 what a posterior over functions would add is not there. Noise is standard normal.
 
 Every restart has networks of its own. As the likelihood is a product over variables, each variable
-takes, whatever its parents, the networks of the restart that fit it best given them.
+takes, whatever its parents, the networks of the restart that fit it best given them. Where draws
+were resampled by the evidence of refitted last layers, mechanisms have the same refitted layers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from scipy.special import ndtr
 
 from momentdag.data import Dataset
 from momentdag.engines.storage import ColumnUnits
+from momentdag.engines.variational.last_layer import Refit, refit
 from momentdag.engines.variational.likelihood import LOG_SCALE_RANGE, SLOPE, Networks
 from momentdag.graph import BoolArray, MomentGraph
 from momentdag.posterior import Posterior
@@ -43,6 +45,8 @@ class VariationalModel:
         columns, for standardised values.
     witnesses : float array, shape (m, d)
         Standardised rows by which a restart's networks are chosen.
+    refitted : bool
+        Whether last layers are refitted to these rows for each variable and parents.
     """
 
     def __init__(
@@ -51,6 +55,8 @@ class VariationalModel:
         mean_networks: Networks,
         variance_networks: Networks,
         witnesses: FloatArray,
+        *,
+        refitted: bool = False,
     ) -> None:
         self.names = dataset.names
         self._location = dataset.location
@@ -58,7 +64,9 @@ class VariationalModel:
         self._mean_networks = _as_numpy(mean_networks)
         self._variance_networks = _as_numpy(variance_networks)
         self._witnesses = np.asarray(witnesses, dtype=np.float64)
+        self._refitted = refitted
         self._chosen: dict[tuple[int, bytes, bytes], int] = {}
+        self._refits: dict[tuple[int, bytes, bytes], Refit] = {}
 
     def _standardise(self, values: FloatArray) -> FloatArray:
         return (np.asarray(values, dtype=np.float64) - self._location) / self._scale
@@ -67,8 +75,33 @@ class VariationalModel:
         self, z: FloatArray, variable: int, mean_parents: BoolArray, variance_parents: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return mean and log sd of one variable at standardised rows (n, d), each (n,)."""
+        if self._refitted:
+            return self._refitted_moments(z, variable, mean_parents, variance_parents)
         restart = self._restart(variable, mean_parents, variance_parents)
         return self._moments_of(restart, z, variable, mean_parents, variance_parents)
+
+    def _refitted_moments(
+        self, z: FloatArray, variable: int, mean_parents: BoolArray, variance_parents: BoolArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return mean and log sd under the restart of largest evidence, each (n,)."""
+        key = (variable, mean_parents.tobytes(), variance_parents.tobytes())
+        if key not in self._refits:
+            found = refit(
+                *map(_as_single, (self._mean_networks, self._variance_networks)),
+                np.asarray(self._witnesses, dtype=np.float32),
+                np.int32(variable),
+                mean_parents.astype(np.float32),
+                variance_parents.astype(np.float32),
+            )
+            best = int(np.argmax(found.log_evidence))
+            self._chosen[key] = best
+            self._refits[key] = Refit(*(np.asarray(part, np.float64)[best] for part in found))
+        own, restart = self._refits[key], self._chosen[key]
+        units = _hidden(self._mean_networks, restart, variable, mean_parents, z)
+        mean = own.constant + z @ own.slopes + units @ own.last
+        units = _hidden(self._variance_networks, restart, variable, variance_parents, z)
+        log_sd = own.log_sd + own.log_constant + z @ own.log_slopes + units @ own.log_last
+        return np.asarray(mean), np.asarray(np.clip(log_sd, own.lowest, own.highest))
 
     def _restart(self, variable: int, mean_parents: BoolArray, variance_parents: BoolArray) -> int:
         """Return the restart whose networks fit the variable best given its parents."""
@@ -188,6 +221,19 @@ def _log_density(values: FloatArray, mean: FloatArray, log_sd: FloatArray) -> Fl
     return np.asarray(-0.5 * noise**2 - log_sd - _HALF_LOG_TAU)
 
 
+def _as_single(networks: Networks) -> Networks:
+    return Networks(*(np.asarray(part, dtype=np.float32) for part in networks))
+
+
+def _hidden(
+    networks: Networks, restart: int, variable: int, parents: BoolArray, z: FloatArray
+) -> FloatArray:
+    """Return the hidden units of one network at rows z (n, d), (n, h)."""
+    first, hidden = networks.first[restart], networks.hidden[restart]
+    inner = z[:, parents] @ first[parents, variable] + hidden[variable]
+    return np.asarray(np.maximum(inner, SLOPE * inner))
+
+
 def _output(
     networks: Networks,
     restart: int,
@@ -197,9 +243,8 @@ def _output(
     z: FloatArray,
 ) -> FloatArray:
     """Return one network at rows z (n, d), of which only the parents' columns are read, (n,)."""
-    first, hidden, last, output, shift = (part[restart] for part in networks)
-    inner = z[:, parents] @ first[parents, variable] + hidden[variable]
-    active = np.maximum(inner, SLOPE * inner)
+    _, _, last, output, shift = (part[restart] for part in networks)
+    active = _hidden(networks, restart, variable, parents, z)
     constant = output[variable]
     for there, own in zip(told, shift, strict=False):
         constant = constant + own[there, variable].sum()

@@ -28,7 +28,7 @@ def state(model: VariationalModel) -> State:
     ):
         for name, part in zip(Networks._fields, networks, strict=True):
             arrays[f"{moment}_{name}"] = np.asarray(part)
-    return State({"names": list(model.names)}, arrays)
+    return State({"names": list(model.names), "refitted": model._refitted}, arrays)
 
 
 def from_state(stored: State) -> VariationalModel:
@@ -60,4 +60,6 @@ def from_state(stored: State) -> VariationalModel:
     witnesses = take_floats(stored.arrays, "witnesses", (None, d))
     if not n_restarts or not len(witnesses):
         raise StorageError("Expected networks of at least one restart, and rows; there are none.")
-    return VariationalModel(units, networks[0], networks[1], witnesses)
+    # Files of earlier versions say nothing of it: nothing was refitted.
+    refitted = stored.content.get("refitted", False) is True
+    return VariationalModel(units, networks[0], networks[1], witnesses, refitted=refitted)

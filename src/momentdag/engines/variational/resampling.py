@@ -1,0 +1,173 @@
+"""Resampling: from draws of q to draws of the posterior that the evidence of parents defines.
+
+The target is p(order, A) ∝ p(A) ∏_j p(x_j | parents of j) for every order that admits the pair A,
+with the evidences of `momentdag.engines.variational.last_layer`. Given an order it is nearly a
+product over variables, so pairs are proposed anew rather than weighted as q drew them:
+
+1. orders of q are resampled by ∏_j Z_j(order) / q(order), where Z_j is the sum of prior times
+   evidence over the parent sets of j that the order admits, the rates of edges fixed at ρ;
+2. each moves by Metropolis steps that leave ∏_j Z_j as it is (resample and move: Gilks and
+   Berzuini 2001), as what q left out no ratio brings back;
+3. each variable draws its parents among those that its order admits, and pairs are resampled by
+   p(A) / p_ρ(A), as the rates are unknown.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from momentdag.engines.variational.parent_sets import EdgePrior, Evidence, pools_of
+from momentdag.graph import BoolArray
+
+__all__ = ["Proposals", "Resampled", "resample", "systematic"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+_MOVES = 10  # Metropolis steps of each order, by variable
+
+
+class Proposals(NamedTuple):
+    """Draws of q: orders (k, d), the first cause first, log q of each (k,), pairs (2, k, d, d)."""
+
+    orders: IntArray
+    log_q: FloatArray
+    graphs: BoolArray
+
+
+class Resampled(NamedTuple):
+    """Pairs (2, n_draws, d, d), log p(A, D) of each up to a constant, and 1 for equal ratios."""
+
+    graphs: BoolArray
+    log_joint: FloatArray
+    efficiency: float
+
+
+def resample(
+    rng: np.random.Generator,
+    proposals: Proposals,
+    evidence: Evidence,
+    prior: EdgePrior,
+    precedes: BoolArray,
+    n_draws: int,
+) -> Resampled:
+    """Draw pairs of the posterior with the help of draws of q.
+
+    ``precedes`` (d, d) tells which variables must come before which. Ratios are truncated at √k
+    times their mean (k the number of proposals), which bounds what a few may do.
+    """
+    orders, log_q, graphs = proposals
+    k, d = orders.shape
+    log_odds = prior.log_odds_at(graphs)
+    pools = pools_of(graphs, evidence, prior, log_odds)
+    choices = [_Choice(pool.log_evidence + pool.log_odds, pool.members) for pool in pools]
+    target = _OrderTarget(choices, precedes.T @ (1 << np.arange(d)))
+    ratios = _truncated(target.log_weight(orders) - log_q)
+    orders = _moved(rng, orders[systematic(rng, ratios, k)], target)
+    drawn, log_evidence, log_rest = np.zeros_like(graphs), np.zeros(k), np.zeros(k)
+    for j, before in enumerate(_predecessors(orders).T):
+        chosen = choices[j].draw(rng, before)
+        drawn[..., j] = pools[j].sets[:, chosen]
+        log_evidence += pools[j].log_evidence[chosen]
+        log_rest -= pools[j].log_odds[chosen]
+    log_prior = prior.log_weight(drawn)
+    kept = systematic(rng, _truncated(log_prior + log_rest), n_draws)
+    rng.shuffle(kept)
+    efficiency = float(1.0 / (ratios**2).sum() / k)
+    return Resampled(drawn[:, kept], (log_evidence + log_prior)[kept], efficiency)
+
+
+def _predecessors(orders: IntArray) -> IntArray:
+    """Return for each order (k, d) and variable j a bit mask of what comes before j, (k, d)."""
+    own = 1 << orders
+    found = np.empty_like(orders)
+    np.put_along_axis(found, orders, np.cumsum(own, axis=1) - own, axis=1)
+    return found
+
+
+class _Choice:
+    """The parent sets of one variable: log p (m,) of each, and bit masks of their members (m,)."""
+
+    def __init__(self, log_p: FloatArray, members: IntArray) -> None:
+        self._log_p = log_p
+        self._members = members
+        self._known: IntArray = np.empty(0, dtype=np.int64)
+        self._log_sums: FloatArray = np.empty(0)
+
+    def log_sum(self, before: IntArray) -> FloatArray:
+        """Return log Σ p over the sets within each mask ``before`` (k,), (k,)."""
+        new = np.setdiff1d(before, self._known)
+        if len(new):
+            # Chains come back to the same masks: each is summed once.
+            admitted = self._members & ~new[:, None] == 0
+            log_p = np.where(admitted, self._log_p, -np.inf)
+            largest = np.maximum(log_p.max(axis=1), np.finfo(np.float64).min)
+            with np.errstate(divide="ignore"):  # no set kept that the mask admits
+                sums = largest + np.log(np.exp(log_p - largest[:, None]).sum(axis=1))
+            known = np.concatenate([self._known, new])
+            order = np.argsort(known)
+            self._known = known[order]
+            self._log_sums = np.concatenate([self._log_sums, sums])[order]
+        return self._log_sums[np.searchsorted(self._known, before)]
+
+    def draw(self, rng: np.random.Generator, before: IntArray) -> IntArray:
+        """Draw one of the sets within each mask, (k,)."""
+        chosen = np.empty(len(before), dtype=np.int64)
+        uniform = rng.random(len(before))
+        given, which = np.unique(before, return_inverse=True)
+        places = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
+        for mask, here in zip(given, places, strict=True):
+            admitted = np.flatnonzero(self._members & ~mask == 0)
+            log_p = self._log_p[admitted]
+            cumulative = np.cumsum(np.exp(log_p - log_p.max()))
+            at = np.searchsorted(cumulative[:-1], uniform[here] * cumulative[-1])
+            chosen[here] = admitted[at]
+        return chosen
+
+
+class _OrderTarget(NamedTuple):
+    """p(order) ∝ ∏_j Z_j(order) where ``required`` (d,), masks of what must come before, holds."""
+
+    choices: list[_Choice]
+    required: IntArray
+
+    def log_weight(self, orders: IntArray) -> FloatArray:
+        """Return log p(order) up to a constant, (k,)."""
+        before = _predecessors(orders)
+        total = np.where((self.required & ~before).any(axis=1), -np.inf, 0.0)
+        for own, choice in zip(before.T, self.choices, strict=True):
+            total += choice.log_sum(own)
+        return total
+
+
+def _moved(rng: np.random.Generator, orders: IntArray, target: _OrderTarget) -> IntArray:
+    """Return orders (k, d) after Metropolis steps, each of which swaps two variables."""
+    k, d = orders.shape
+    rows = np.arange(k)[:, None]
+    now = target.log_weight(orders)
+    for _ in range(_MOVES * d if d > 1 else 0):
+        first = rng.integers(d, size=k)
+        second = (first + rng.integers(1, d, size=k)) % d
+        places = np.stack([first, second], axis=1)
+        swapped = orders.copy()
+        swapped[rows, places] = orders[rows, places[:, ::-1]]
+        then = target.log_weight(swapped)
+        accepted = np.log(rng.random(k)) < then - now
+        orders = np.where(accepted[:, None], swapped, orders)
+        now = np.where(accepted, then, now)
+    return orders
+
+
+def systematic(rng: np.random.Generator, shares: FloatArray, n_draws: int) -> IntArray:
+    """Return indices in proportion to ``shares``, each as often as it should to within one."""
+    points = (np.arange(n_draws) + rng.uniform()) / n_draws
+    return np.searchsorted(np.cumsum(shares)[:-1], points)
+
+
+def _truncated(log_weights: FloatArray) -> FloatArray:
+    weights = np.exp(log_weights - log_weights.max())
+    weights = np.minimum(weights, np.sqrt(len(weights)) * weights.mean())
+    return np.asarray(weights / weights.sum())
