@@ -10,8 +10,8 @@ from momentdag.errors import StorageError
 from momentdag.graph import MomentGraph
 
 
-@pytest.fixture
-def model():
+@pytest.fixture(params=[False, True], ids=["trained", "refitted"])
+def model(request):
     rng = np.random.default_rng(0)
     dataset = Dataset(rng.normal(size=(30, 3)) * 4 + 2, ["a", "b", "c"])
     shapes = ((2, 3, 3, 5), (2, 3, 5), (2, 3, 5), (2, 3))
@@ -21,7 +21,7 @@ def model():
         )
         for n_told in (1, 2)
     )
-    return VariationalModel(dataset, mean, variance, dataset.standardised)
+    return VariationalModel(dataset, mean, variance, dataset.standardised, refitted=request.param)
 
 
 def test_the_model_comes_back_to_the_bit(model):
@@ -44,6 +44,12 @@ def test_what_is_malformed_is_refused(model, name):
             from_state(State(content, {**arrays, name: wrong}))
     with pytest.raises(StorageError, match="there is none"):
         from_state(State(content, {key: arrays[key] for key in arrays if key != name}))
+
+
+def test_a_file_that_says_nothing_of_refitting_has_trained_layers(model):
+    content, arrays = state(model)
+    found = from_state(State({"names": content["names"]}, arrays))
+    assert not found._refitted
 
 
 def test_networks_of_unequal_numbers_of_restarts_are_refused(model):

@@ -59,22 +59,33 @@ def resample(
     ``precedes`` (d, d) tells which variables must come before which. Ratios are truncated at √k
     times their mean (k the number of proposals), which bounds what a few may do.
     """
-    orders, log_q, graphs = proposals
-    k, d = orders.shape
-    log_odds = prior.log_odds_at(graphs)
-    pools = pools_of(graphs, evidence, prior, log_odds)
-    choices = [_Choice(pool.log_evidence + pool.log_odds, pool.members) for pool in pools]
-    target = _OrderTarget(choices, precedes.T @ (1 << np.arange(d)))
-    ratios = _truncated(target.log_weight(orders) - log_q)
-    orders = _moved(rng, orders[systematic(rng, ratios, k)], target)
-    drawn, log_evidence, log_rest = np.zeros_like(graphs), np.zeros(k), np.zeros(k)
-    for j, before in enumerate(_predecessors(orders).T):
-        chosen = choices[j].draw(rng, before)
-        drawn[..., j] = pools[j].sets[:, chosen]
-        log_evidence += pools[j].log_evidence[chosen]
-        log_rest -= pools[j].log_odds[chosen]
-    log_prior = prior.log_weight(drawn)
-    kept = systematic(rng, _truncated(log_prior + log_rest), n_draws)
+    k, d = proposals.orders.shape
+    required = precedes.T @ (1 << np.arange(d))
+    log_odds = prior.log_odds_at(proposals.graphs)
+    pools = pools_of(proposals.graphs, evidence, prior, log_odds)
+    # The second time with the rates that the first found, so that the last ratios are even.
+    for again in (False, True):
+        odds = [
+            (pool.sets * log_odds[:, None, :, j]).sum(axis=(0, 2)) for j, pool in enumerate(pools)
+        ]
+        choices = [
+            _Choice(pool.log_evidence + odds[j], pool.members) for j, pool in enumerate(pools)
+        ]
+        target = _OrderTarget(choices, required)
+        ratios = _truncated(target.log_weight(proposals.orders) - proposals.log_q)
+        orders = proposals.orders[systematic(rng, ratios, k)]
+        if again:
+            orders = _moved(rng, orders, target)
+        drawn = np.zeros((2, k, d, d), dtype=bool)
+        log_evidence, log_rest = np.zeros(k), np.zeros(k)
+        for j, before in enumerate(_predecessors(orders).T):
+            chosen = choices[j].draw(rng, before)
+            drawn[..., j] = pools[j].sets[:, chosen]
+            log_evidence += pools[j].log_evidence[chosen]
+            log_rest -= odds[j][chosen]
+        log_prior = prior.log_weight(drawn)
+        kept = systematic(rng, _truncated(log_prior + log_rest), n_draws)
+        log_odds = prior.log_odds_at(drawn[:, kept])
     rng.shuffle(kept)
     efficiency = float(1.0 / (ratios**2).sum() / k)
     return Resampled(drawn[:, kept], (log_evidence + log_prior)[kept], efficiency)
@@ -148,10 +159,9 @@ def _moved(rng: np.random.Generator, orders: IntArray, target: _OrderTarget) -> 
     k, d = orders.shape
     rows = np.arange(k)[:, None]
     now = target.log_weight(orders)
-    for _ in range(_MOVES * d if d > 1 else 0):
-        first = rng.integers(d, size=k)
-        second = (first + rng.integers(1, d, size=k)) % d
-        places = np.stack([first, second], axis=1)
+    for _ in range(_MOVES * d):
+        # Both may be the same: if every step swapped, orders of one parity would be left out.
+        places = rng.integers(d, size=(k, 2))
         swapped = orders.copy()
         swapped[rows, places] = orders[rows, places[:, ::-1]]
         then = target.log_weight(swapped)
