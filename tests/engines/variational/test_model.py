@@ -75,6 +75,31 @@ def test_moments_are_those_of_the_trained_networks_in_the_datas_units(
         np.testing.assert_allclose(found_sd, expected, rtol=1e-5)
 
 
+def test_refitted_layers_fit_parents_that_networks_were_not_trained_on(networks, graph):
+    rng = np.random.default_rng(5)
+    dose = rng.normal(size=400)
+    growth = 3.0 * dose + rng.normal(size=400)
+    table = np.column_stack([dose, growth, dose + np.exp(0.3 * growth) * rng.normal(size=400)])
+    old, new = Dataset(table[:200], NAMES), table[200:]
+    densities = []
+    for refitted in (False, True):
+        model = VariationalModel(old, *networks, old.standardised, refitted=refitted)
+        parts = [
+            norm.logpdf(new[:, j], *model.moments(new, graph, name)).mean()
+            for j, name in enumerate(NAMES)
+        ]
+        densities.append(parts)
+        shuffled = new.copy()
+        shuffled[:, 2] = 0.0
+        same = model.moments(shuffled, graph, "growth")
+        np.testing.assert_array_equal(same, model.moments(new, graph, "growth"))
+    # The entropy of unit noise about growth's mean, and a standard error of 0.05.
+    assert densities[1][1] == pytest.approx(-1.419, abs=0.15)
+    assert densities[0][1] < -1.8  # networks that saw no data
+    # Those of dose + exp(0.3 growth) e: -1.419 - 0.3 E growth.
+    assert densities[1][2] == pytest.approx(-1.419 - 0.3 * new[:, 1].mean(), abs=0.25)
+
+
 def test_mechanisms_read_their_parents_alone(dataset, model, graph):
     mechanisms = model.mean_functions(graph)
     shuffled = dataset.values.copy()

@@ -78,7 +78,8 @@ class VariationalOptions(EngineOptions):
     edge_temperature, order_temperature : float
         Smoothness of the relaxed edges and of the relaxed order.
     edge_probability : float
-        Prior probability of each edge, where knowledge states no other.
+        Prior probability of each edge, where knowledge states no other. Resampling takes it for the
+        mean of an unknown rate.
     kl_weight : float
         λ: nats of divergence from the prior count this many nats of likelihood.
     order_prior : {"uniform", "none"}
@@ -86,8 +87,9 @@ class VariationalOptions(EngineOptions):
     mean_l2, variance_l2 : float
         Weights of ‖θ‖² of the mean and the variance networks, per row.
     resampling : bool
-        Whether draws are resampled toward what the objective would choose without the limits of the
-        family: up to 2 000 rows and 20 variables, with a uniform order prior and no soft orderings.
+        Whether draws are resampled by the evidence of each variable's parents, and mechanisms have
+        last layers refitted to them: up to 2 000 rows and 20 variables, with a uniform order prior
+        and no soft orderings.
     order_margin : float or None
         c in ψ_i + c <= ψ_j for soft orderings; None takes the stated confidence's log odds, so
         that the ordering holds with that probability. The paper has 1.5.
