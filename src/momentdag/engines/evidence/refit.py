@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg.lapack import dposv, dpotrf, dtrtri
@@ -161,30 +162,47 @@ def _density(noise: NoiseFamily, e: FloatArray) -> NoiseDensity:
 def _sums(
     rows: AllRows, variable: int, bases: tuple[Projection, Projection], at: Coefficients
 ) -> _Sums:
-    mean_basis, scale_basis = bases
-    base = at.noise.base.tails
-    w, u = at.mean.coefficients, at.scale
     inverse, _ = dtrtri(at.mean.factor, lower=1)
-    gram, scale_gram = np.zeros((len(w), len(w))), np.zeros((len(u), len(u)))
-    target, mean_slope, scale_slope = np.zeros(len(w)), np.zeros(len(w)), np.zeros(len(u))
-    noise = np.empty(len(rows.values))
-    for part in chunks(len(noise)):
-        y, values = rows.targets[part, variable], rows.values[part]
-        Q, P = mean_basis(values), scale_basis(values)
-        inverse_std = np.exp(-(P @ u))
-        residual = y - Q @ w
-        noise[part] = residual * inverse_std
-        half = Q @ inverse.T
-        e2 = (residual * residual + np.einsum("ij,ij->i", half, half)) * inverse_std**2
-        weights = base.weights(e2)
-        precision = weights * inverse_std**2
-        scaled = Q * np.sqrt(precision)[:, None]
-        gram += scaled.T @ scaled
-        target += (precision * y) @ Q
-        mean_slope += (precision * residual) @ Q
-        scale_gram += P.T @ P
-        scale_slope += (np.minimum(weights * e2, LARGEST_SQUARE) - 1) @ P
-    return _Sums(gram, target, mean_slope, scale_gram, scale_slope, noise)
+    # Threads share the rows, and added up in their order sums are the same however many there are.
+    parts: Iterator[_Sums] = joblib.Parallel(n_jobs=-1, backend="threading", return_as="generator")(
+        joblib.delayed(_sums_of)(
+            rows.targets[part, variable], rows.values[part], bases, at, inverse
+        )
+        for part in chunks(len(rows.values))
+    )
+    total = next(parts)
+    noise = [total.noise]
+    for part in parts:
+        noise.append(part.noise)
+        total = _Sums(*(a + b for a, b in zip(total[:-1], part[:-1], strict=True)), total.noise)
+    return total._replace(noise=np.concatenate(noise))
+
+
+def _sums_of(
+    y: FloatArray,
+    values: FloatArray,
+    bases: tuple[Projection, Projection],
+    at: Coefficients,
+    inverse: FloatArray,
+) -> _Sums:
+    """Return the sums over some rows; ``inverse`` is that of the factor of the mean's precision."""
+    Q, P = bases[0](values), bases[1](values)
+    base = at.noise.base.tails
+    inverse_std = np.exp(-(P @ at.scale))
+    residual = y - Q @ at.mean.coefficients
+    half = Q @ inverse.T
+    e2 = (residual * residual + np.einsum("ij,ij->i", half, half)) * inverse_std**2
+    weights = base.weights(e2)
+    precision = weights * inverse_std**2
+    scaled = Q * np.sqrt(precision)[:, None]
+    return _Sums(
+        scaled.T @ scaled,
+        (precision * y) @ Q,
+        (precision * residual) @ Q,
+        P.T @ P,
+        (np.minimum(weights * e2, LARGEST_SQUARE) - 1) @ P,
+        residual * inverse_std,
+    )
 
 
 def _with_diagonal(matrix: FloatArray, diagonal: FloatArray) -> FloatArray:
