@@ -31,8 +31,11 @@ __all__ = ["Screening", "check_level", "heteroscedasticity", "holm"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-# A search only: no kicks and no chains to speak of, since one good pair is all that is wanted.
-_QUICK = EvidenceOptions(n_starts=1, n_kicks=0, n_chains=1, thinning=1, method="chain")
+# A search only, on some rows: no kicks and no chains to speak of, since one good pair is all that
+# is wanted. Functions and tests see all rows.
+_QUICK = EvidenceOptions(
+    n_starts=1, n_kicks=0, n_chains=1, thinning=1, method="chain", max_rows=1000
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ import joblib
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg.lapack import dposv, dpotrf, dtrtri
+from threadpoolctl import threadpool_limits
 
 from momentdag.engines.evidence.features import Projection
 from momentdag.engines.evidence.location import MeanPart
@@ -69,14 +70,13 @@ class _Priors(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """Sums over rows at given coefficients, and the standardised residuals."""
+    """Sums over rows at given coefficients."""
 
     gram: FloatArray  # G, (r, r)
     target: FloatArray  # Q'D y, (r,)
     mean_slope: FloatArray  # Q'D r, (r,)
     scale_gram: FloatArray  # K, (s, s)
     scale_slope: FloatArray  # P'(ω e² - 1), (s,)
-    noise: FloatArray  # e, (m,)
 
 
 def chunks(n: int) -> Iterator[slice]:
@@ -137,7 +137,7 @@ def _step(
 ) -> Coefficients:
     """Take one scoring step; stay where a factorisation fails."""
     base = at.noise.base.tails
-    sums = _sums(rows, variable, bases, at)
+    sums, residuals = _sums(rows, variable, bases, at)
     w, u = at.mean.coefficients, at.scale
     information = _with_diagonal(base.curvature_ratio * sums.gram, priors.mean)
     _, w_step, w_status = dposv(information, sums.mean_slope - priors.mean * w, lower=1)
@@ -149,7 +149,7 @@ def _step(
     mean = MeanPart(sums.gram, sums.target, at.mean.amplitude, factor, w + w_step)
     # P is orthogonal on the subset and nearly so on all rows: its coefficients stay independent.
     variances = 1 / information.diagonal()
-    return Coefficients(mean, u + u_step, variances, _density(noise, sums.noise))
+    return Coefficients(mean, u + u_step, variances, _density(noise, residuals))
 
 
 def _density(noise: NoiseFamily, e: FloatArray) -> NoiseDensity:
@@ -161,21 +161,25 @@ def _density(noise: NoiseFamily, e: FloatArray) -> NoiseDensity:
 
 def _sums(
     rows: AllRows, variable: int, bases: tuple[Projection, Projection], at: Coefficients
-) -> _Sums:
+) -> tuple[_Sums, FloatArray]:
+    """Return the sums over all rows, and their standardised residuals (m,)."""
     inverse, _ = dtrtri(at.mean.factor, lower=1)
-    # Threads share the rows, and added up in their order sums are the same however many there are.
-    parts: Iterator[_Sums] = joblib.Parallel(n_jobs=-1, backend="threading", return_as="generator")(
-        joblib.delayed(_sums_of)(
-            rows.targets[part, variable], rows.values[part], bases, at, inverse
-        )
-        for part in chunks(len(rows.values))
+    # Threads share the rows; added up in their order, sums are the same however many there are.
+    # Linear algebra with threads of its own would only be in their way.
+    parallel = joblib.Parallel(n_jobs=-1, backend="threading", return_as="generator")
+    n = len(rows.values)
+    tasks = (
+        joblib.delayed(_sums_of)(y, values, bases, at, inverse)
+        for y, values in ((rows.targets[p, variable], rows.values[p]) for p in chunks(n))
     )
-    total = next(parts)
-    noise = [total.noise]
-    for part in parts:
-        noise.append(part.noise)
-        total = _Sums(*(a + b for a, b in zip(total[:-1], part[:-1], strict=True)), total.noise)
-    return total._replace(noise=np.concatenate(noise))
+    with threadpool_limits(1):
+        parts: Iterator[tuple[_Sums, FloatArray]] = parallel(tasks)
+        total, first = next(parts)
+        noise = [first]
+        for sums, own in parts:
+            total = _Sums(*map(np.add, total, sums))
+            noise.append(own)
+    return total, np.concatenate(noise)
 
 
 def _sums_of(
@@ -184,25 +188,24 @@ def _sums_of(
     bases: tuple[Projection, Projection],
     at: Coefficients,
     inverse: FloatArray,
-) -> _Sums:
-    """Return the sums over some rows; ``inverse`` is that of the factor of the mean's precision."""
+) -> tuple[_Sums, FloatArray]:
+    """Return the same of some rows; ``inverse`` is that of the factor of the mean's precision."""
     Q, P = bases[0](values), bases[1](values)
-    base = at.noise.base.tails
     inverse_std = np.exp(-(P @ at.scale))
     residual = y - Q @ at.mean.coefficients
     half = Q @ inverse.T
     e2 = (residual * residual + np.einsum("ij,ij->i", half, half)) * inverse_std**2
-    weights = base.weights(e2)
+    weights = at.noise.base.tails.weights(e2)
     precision = weights * inverse_std**2
     scaled = Q * np.sqrt(precision)[:, None]
-    return _Sums(
+    sums = _Sums(
         scaled.T @ scaled,
         (precision * y) @ Q,
         (precision * residual) @ Q,
         P.T @ P,
         (np.minimum(weights * e2, LARGEST_SQUARE) - 1) @ P,
-        residual * inverse_std,
     )
+    return sums, residual * inverse_std
 
 
 def _with_diagonal(matrix: FloatArray, diagonal: FloatArray) -> FloatArray:
