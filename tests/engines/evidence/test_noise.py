@@ -60,7 +60,7 @@ KINDS = ["uniform", "bimodal", "exponential", "laplace", "t3"]
 @pytest.mark.parametrize("kind", KINDS)
 def test_tilted_densities_are_standardised(kind: str, n: int) -> None:
     e = draw_kind(kind, np.random.default_rng(n), n)
-    for base in {NORMAL, likeliest_base(e)}:
+    for base in (NORMAL, shape(6.0)):
         _, density = fit_tilt(base, e)
         # Integrals over a grid of steps of 1/15 in asinh(e): the tilt bends by some percent within
         # a cell, which moves its moments by some thousandths.
@@ -160,8 +160,8 @@ def test_what_explains_noise_is_found() -> None:
         assert density.coefficients
     rng = np.random.default_rng(3)
     assert fit_noise(standardised(rng.normal(size=500)))[1] == NoiseDensity(NORMAL)
-    _, skewed = fit_noise(shape(6.0, 0.7).quantile(rng.random(1000)))
-    assert skewed.base.skew == 0.7
+    _, skewed = fit_noise(shape(6.0, 0.6).quantile(rng.random(1000)))
+    assert skewed.base.skew == 0.6
     assert not skewed.coefficients
 
 

@@ -20,8 +20,8 @@ def test_shapes_are_standardised(base: Shape) -> None:
     np.testing.assert_allclose([mass.sum(), mass @ E, mass @ E**2], [1, 0, 1], atol=2e-5)
     # A running sum ends half a step late: the error is one step's probability, some 5e-4.
     np.testing.assert_allclose(base.distribution(E[::500]), np.cumsum(mass)[::500], atol=5e-4)
-    e = np.linspace(-4, 4, 33)
-    np.testing.assert_allclose(base.quantile(base.distribution(e)), e, atol=1e-8)
+    p = np.linspace(0.001, 0.999, 33)
+    np.testing.assert_allclose(base.distribution(base.quantile(p)), p, atol=1e-10)
 
 
 @pytest.mark.parametrize("skew", [1.0, 0.7, 1.8])
@@ -38,7 +38,7 @@ def test_partial_moments_are_integrals(skew: float) -> None:
 
 def test_skew_is_a_mirror() -> None:
     e = np.linspace(-5, 5, 41)
-    left, right = shape(4.0, 0.7), shape(4.0, 1 / 0.7)
+    left, right = shape(4.0, 0.6), shape(4.0, 1 / 0.6)
     np.testing.assert_allclose(left.log_density(e), right.log_density(-e), atol=1e-12)
     # The longer tail is where the skew says.
     assert right.log_density(np.array(4.0)) > right.log_density(np.array(-4.0)) + 1

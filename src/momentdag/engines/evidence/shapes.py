@@ -24,7 +24,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 _PIECE = 4096
-_SKEWS = (1.0, 0.7, 1 / 0.7)
+_SKEWS = (1.0, 0.8, 1 / 0.8, 0.6, 1 / 0.6, 0.45, 1 / 0.45)
 
 
 @dataclass(frozen=True)
