@@ -41,6 +41,7 @@ _WATCHED_PAIRS = 16  # graph pairs behind each report of the objective
 _FINAL_PAIRS = 200  # graph pairs behind the comparison of restarts
 _WATCHED_ROWS = 2000
 _FINAL_ROWS = 10_000
+_LBFGS_ROWS = 2000  # fewer, held for a whole phase, would be learnt by heart
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,9 @@ def program_of(
 ) -> Program:
     """Return what the compiled program depends on."""
     n_samples = problem.values.shape[0]
-    whole = options.batch_size is None or options.batch_size >= n_samples
+    size = n_samples if options.batch_size is None else options.batch_size
+    if options.optimizer == "lbfgs":
+        size = max(size, _LBFGS_ROWS)
     steps: tuple[int, ...] = (options.mean_steps, options.variance_steps)
     if options.updates == "joint":
         steps = (sum(steps),)
@@ -92,7 +95,7 @@ def program_of(
         updates=options.updates,
         optimizer=options.optimizer,
         gradient=options.gradient,
-        batch_size=None if whole else options.batch_size,
+        batch_size=None if size >= n_samples else size,
         n_graphs=options.n_graphs,
         n_rounds=max(1, _CHUNK_STEPS // sum(steps)),
         steps=steps,

@@ -42,8 +42,8 @@ class VariationalOptions(EngineOptions):
         What moves the mean networks, the mean edges and the order: the likelihood; the squared
         error, as algorithm 1 has it; or one likelihood step for everything at once.
     optimizer : {"adam", "lbfgs"}
-        L-BFGS moves the networks, on rows and graph draws that stay the same throughout a phase;
-        edges and order are moved by Adam always.
+        L-BFGS moves the networks, on rows (2 000 at least, or all) and graph draws that stay the
+        same throughout a phase; edges and order are moved by Adam always.
     gradient : {"score", "relaxed"}
         How edge logits and order scores learn: by the score function, the drawn pairs of a step
         compared with each other; or, as published, through relaxed draws (Gumbel-softmax edges,
