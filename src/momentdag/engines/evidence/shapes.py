@@ -123,23 +123,27 @@ def _rows() -> _Rows:
 
 
 _ROWS = _rows()
-_N_NORMAL = int(np.isinf(_ROWS.df).sum())
+_EVERY = np.arange(len(SHAPES))
 
 
-def log_likelihoods(e: FloatArray) -> FloatArray:
-    """Return the log-likelihood of values (n,) under each of `SHAPES`, (k,)."""
+def log_likelihoods(e: FloatArray, which: npt.NDArray[np.intp] = _EVERY) -> FloatArray:
+    """Return the log-likelihood of values (n,) under `SHAPES` at ascending places (k,), (k,)."""
+    rows = _Rows(*(part[which] for part in _ROWS))
     # Of long samples a piece at a time: all shapes at all values would be many times the data.
-    pieces = range(_PIECE, len(e), _PIECE)
-    return np.asarray(sum(map(_log_likelihoods, np.split(e, pieces)), np.zeros(len(SHAPES))))
+    pieces = np.split(e, range(_PIECE, len(e), _PIECE))
+    return np.asarray(
+        sum((_log_likelihoods(piece, rows) for piece in pieces), np.zeros(len(which)))
+    )
 
 
-def _log_likelihoods(e: FloatArray) -> FloatArray:
-    stretch, centre, skew, df, at_mode = _ROWS
+def _log_likelihoods(e: FloatArray, rows: _Rows) -> FloatArray:
+    stretch, centre, skew, df, at_mode = rows
     x = stretch * e + centre
     size = np.maximum(x / skew, -x * skew)  # of x over the width of its half
     size *= size
-    heavy, df = size[_N_NORMAL:], df[_N_NORMAL:]
+    n_normal = int(np.isinf(df).sum())
+    heavy, df = size[n_normal:], df[n_normal:]
     heavy /= (df - 2)[:, None]
     heavy += 1
     tails = (df + 1) * np.log(heavy).sum(axis=1)
-    return np.asarray(len(e) * at_mode - 0.5 * np.append(size[:_N_NORMAL].sum(axis=1), tails))
+    return np.asarray(len(e) * at_mode - 0.5 * np.append(size[:n_normal].sum(axis=1), tails))
