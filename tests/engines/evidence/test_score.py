@@ -281,7 +281,7 @@ def test_noise_families_differ_by_what_their_shapes_are_worth() -> None:
     # Two modes are no matter of tails. What they are worth is counted once.
     assert abs(student[2] - gaussian[2]) < np.log(5) + 0.3
     e = values[:, 2]
-    worth = fit_noise(e)[0] - np.logaddexp.reduce(log_likelihoods(e)[list(SYMMETRIC)]) + np.log(5)
+    worth = fit_noise(e)[0] - np.logaddexp.reduce(log_likelihoods(e, SYMMETRIC)) + np.log(5)
     assert worth > 30
     assert flexible[2] - student[2] == pytest.approx(worth, abs=1.0)
 

@@ -1,11 +1,11 @@
-"""The density of the standardised noise: shapes, a smooth tilt of each, and their evidence.
+"""The density of the standardised noise: shapes, smooth tilts, and their evidence.
 
 Every density here has mean 0 and variance 1, so that m and v of the model stay the conditional
-mean and standard deviation. ``flexible`` noise takes a base among `shapes.SHAPES`, multiplies it by
-exp(Σ_k θ_k cos(k π F(e))) / Z(θ), F the distribution function of the base, θ_k ~ N(0, τ² / k³), and
-standardises the result again. The log-likelihood is concave in θ and needs only the means of K
-cosines, so its Laplace evidence costs a few Newton steps in K dimensions, whatever n is. Bases,
-tilted and plain, are averaged.
+mean and standard deviation. ``flexible`` noise is one of `shapes.SHAPES`, or a tilt of one of two
+of them: the base times exp(Σ_k θ_k cos(k π F(e))) / Z(θ), F its distribution function, θ_k ~ N(0,
+τ² / k³), standardised again. The log-likelihood is concave in θ and needs only the means of K cosines,
+so its Laplace evidence costs a few Newton steps in K dimensions, whatever n is. Plain and tilted
+shapes are averaged.
 """
 
 from __future__ import annotations
@@ -165,8 +165,8 @@ def _untilted(base: Shape, n: int) -> _Untilted:
 def _most_from_tilt(base: Shape, n: int, mass: FloatArray) -> float:
     """Return what a tilt can gain at most, from the first Newton step alone.
 
-    To second order the tilt gains half the decrement and pays the determinants. Allowing for half
-    as much again, at most 0.02 nats went missing on 1 200 samples of six kinds of noise.
+    To second order the tilt gains half the decrement and pays the determinants; this allows for
+    half as much again.
     """
     expected, factor, occam = _untilted(base, n)
     half, _ = dtrtrs(factor, mass @ _grid(base).basis - n * expected, lower=1)

@@ -283,9 +283,8 @@ class LocalScorer:
         """Return posterior means and variances of u, the log standard deviation's coefficients."""
         basis = self.variance_features(parents.variance)
         prior = self._scale_prior(basis).variances[fit.scale_amplitude]
-        return fit.log_std @ basis.functions, 1 / (
-            fit.noise.base.tails.scale_information + 1 / prior
-        )
+        information = fit.noise.base.tails.scale_information
+        return fit.log_std @ basis.functions, 1 / (information + 1 / prior)
 
     def prior_precisions(self, fit: LocalFit, parents: Parents) -> tuple[FloatArray, FloatArray]:
         """Return the prior precisions of w and u at the amplitudes of a fit."""
@@ -299,6 +298,6 @@ class LocalScorer:
             return fit_noise(e)
         if self.noise == "gaussian":
             return float(GAUSSIAN.log_density(e * e).sum()), NoiseDensity(Shape(GAUSSIAN))
-        values = log_likelihoods(e)[list(SYMMETRIC)]
+        values = log_likelihoods(e, SYMMETRIC)
         likeliest = SHAPES[SYMMETRIC[int(values.argmax())]]
         return float(np.logaddexp.reduce(values) - np.log(len(values))), NoiseDensity(likeliest)

@@ -100,7 +100,7 @@ def shape(df: float, skew: float = 1.0) -> Shape:
 
 
 SHAPES = tuple(shape(df, skew) for df in STUDENT_GRID for skew in _SKEWS)
-SYMMETRIC = tuple(k for k, own in enumerate(SHAPES) if own.skew == 1.0)  # their places
+SYMMETRIC = np.array([k for k, own in enumerate(SHAPES) if own.skew == 1.0])  # their places
 
 
 class _Rows(NamedTuple):
