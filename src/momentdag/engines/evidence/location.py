@@ -63,7 +63,7 @@ def mean_part(
 def _posterior(gram: FloatArray, target: FloatArray, prior: MeanPrior, amplitude: int) -> MeanPart:
     H = gram.copy()
     H.ravel()[:: len(H) + 1] += prior.precisions[amplitude]
-    factor, status = dpotrf(H, lower=1, overwrite_a=1)
+    factor, status = dpotrf(H.T, lower=1, overwrite_a=1)  # symmetric, and in LAPACK's order as H.T
     if status != 0:
         raise np.linalg.LinAlgError("The precision of the mean is not positive definite.")
     w, _ = dpotrs(factor, target, lower=1)
@@ -73,8 +73,8 @@ def _posterior(gram: FloatArray, target: FloatArray, prior: MeanPrior, amplitude
 def mean_variance(basis: Basis, mean: MeanPart) -> FloatArray:
     """Return the posterior variance of the mean function at each row, (n,)."""
     inverse, _ = dtrtri(mean.factor, lower=1)
-    half = basis.functions @ inverse.T
-    return np.asarray(np.einsum("ij,ij->i", half, half))
+    half = inverse @ basis.functions.T
+    return np.asarray(np.einsum("ij,ij->j", half, half))
 
 
 def mean_occam(mean: MeanPart, prior: MeanPrior, near: list[float], base: Student) -> float:
@@ -114,19 +114,20 @@ class Start(NamedTuple):
 def start(y: FloatArray, basis: Basis, prior: MeanPrior, amplitude: int) -> Start:
     """Fit with one noise variance, found at ``amplitude``."""
     Q = basis.functions
+    precisions = prior.precisions[amplitude]
     projection = y @ Q
+    energy = projection * projection
     total = float(y @ y)
     noise = total / len(y)
     for _ in range(_START_STEPS):
-        shrinkage = 1 / (1 + noise * prior.precisions[amplitude])
-        fitted = projection * shrinkage
+        shrinkage = 1 / (1 + noise * precisions)
         degrees = float(shrinkage.sum())
-        left = total - 2 * float(projection @ fitted) + float(fitted @ fitted)
+        left = total - float(energy @ (shrinkage * (2 - shrinkage)))
         noise = max(left + noise * degrees, 1e-10 * total) / len(y)
-    residual = y - Q @ fitted
+    residual = y - Q @ (projection * shrinkage)
     # The same for all rows, which is near enough to start from.
     leverage = degrees / len(y)
     second_moment = residual * residual + noise * leverage
     H = 1 / noise + prior.precisions
-    evidence = 0.5 * ((projection / noise) ** 2 / H - np.log(H)).sum(axis=1) + prior.log_weight
+    evidence = 0.5 * ((1 / H) @ energy / noise**2 - np.log(H).sum(axis=1)) + prior.log_weight
     return Start(noise, leverage, second_moment, evidence)

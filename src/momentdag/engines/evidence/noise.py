@@ -3,9 +3,9 @@
 Every density here has mean 0 and variance 1, so that m and v of the model stay the conditional
 mean and standard deviation. ``flexible`` noise is one of `shapes.SHAPES`, or a tilt of one of two
 of them: the base times exp(Σ_k θ_k cos(k π F(e))) / Z(θ), F its distribution function, θ_k ~ N(0,
-τ² / k³), standardised again. The log-likelihood is concave in θ and needs only the means of K cosines,
-so its Laplace evidence costs a few Newton steps in K dimensions, whatever n is. Plain and tilted
-shapes are averaged.
+τ² / k³), standardised again. The log-likelihood is concave in θ and needs only the means of K
+cosines, so its Laplace evidence costs a few Newton steps in K dimensions, whatever n is. Plain and
+tilted shapes are averaged.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _FAR = 8.0  # nats below the likeliest from which a shape does not matter
 # A tilt reaches nearly the same densities from any base but for the tails; these two reach what
 # more bases would to within a few nats.
 _TILTED = {k: base for k, base in enumerate(SHAPES) if base in (shape(np.inf), shape(6.0))}
+_TILTED_PLACES = np.array(list(_TILTED))
 _LOG_PLAIN, _LOG_TILTED = float(np.log(2 * len(SHAPES))), float(np.log(2 * len(_TILTED)))
 _TILT_SPREAD = 4.0
 _HALF_GRID = 150
@@ -135,7 +136,8 @@ def _grid_mass(e: FloatArray) -> FloatArray:
     position += _REACH
     position *= _HALF_GRID / _REACH
     # Beyond the last node every bounded basis function has reached its limit.
-    np.clip(position, 0, 2 * _HALF_GRID - 1e-9, out=position)
+    np.maximum(position, 0, out=position)
+    np.minimum(position, 2 * _HALF_GRID - 1e-9, out=position)
     low = position.astype(np.intp)
     position -= low
     upper = np.bincount(low, weights=position, minlength=2 * _HALF_GRID + 1)
@@ -197,7 +199,7 @@ def fit_noise(e: FloatArray) -> tuple[float, NoiseDensity]:
     # On the grid first, which is nearly exact; then in full where it may matter.
     values = mass @ _log_densities()
     matters = values > values.max() - _FAR
-    matters[list(_TILTED)] = True
+    matters[_TILTED_PLACES] = True
     near = np.flatnonzero(matters)
     values[near] = log_likelihoods(e, near)
     top = int(near[values[near].argmax()])

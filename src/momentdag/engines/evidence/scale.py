@@ -16,6 +16,7 @@ from momentdag.engines.evidence.student import Student
 
 __all__ = [
     "LARGEST_SQUARE",
+    "SMALLEST_LOG_STD",
     "TOLERANCE",
     "Move",
     "ScalePrior",
@@ -29,14 +30,16 @@ TOLERANCE = 0.05
 """Largest move of a log standard deviation that still counts as converged."""
 LARGEST_SQUARE = 20.0
 """A squared standardised residual beyond this says "outlier", not "larger scale"."""
+SMALLEST_LOG_STD = -17.0
+"""In units of the column's own: 4e-8, just above the 1e-8 to which standardised values are rounded.
+
+Below it a residual says nothing, and without a floor the weights of such rows overflow.
+"""
 
 # Before residuals are looked at again. With three, one fit in fourteen with needless parents went
 # back and forth between mean and scale and never settled; with two all settle, and sooner.
 _SCORING_STEPS = 2
 _LARGEST_MOVE = 1.5  # Fisher scoring is trusted this far in log standard deviation
-# In units of the column's own: 4e-8, just above the 1e-8 to which standardised values are rounded.
-# Below it a residual says nothing, and without a floor the weights of such rows overflow.
-_SMALLEST_LOG_STD = -17.0
 
 
 class ScalePrior(NamedTuple):
@@ -103,7 +106,7 @@ def move_log_std(
         largest = float(np.abs(step).max())
         if largest > _LARGEST_MOVE:
             target = log_std + step * (_LARGEST_MOVE / largest)
-        log_std = np.maximum(target, _SMALLEST_LOG_STD)
+        log_std = np.maximum(target, SMALLEST_LOG_STD)
         if largest < 0.5 * TOLERANCE:
             break
     assert first is not None

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from momentdag.engines.evidence.location import (
 from momentdag.engines.evidence.noise import NoiseDensity, fit_noise
 from momentdag.engines.evidence.scale import (
     LARGEST_SQUARE,
+    SMALLEST_LOG_STD,
     TOLERANCE,
     ScalePrior,
     move_log_std,
@@ -52,7 +53,10 @@ _LEAST_SIGNAL = 0.3  # variance of a mean function over that of the typical nois
 _STEPS_THAT_CHOOSE_TAILS = (1, 3)
 # A posterior variance of the mean is a small part of a second moment; it is computed again once
 # log standard deviations have moved by this much.
-_STALE = 0.1
+_STALE = 0.2
+# Mean and scale take turns, and each turn leaves about a seventh of the way to where both rest.
+_OVERSHOOT = 0.15
+_MOST_PRIORS = 4096  # kept of parent sets, for each moment
 
 # Variance of a function in units of the effect's own, and of a log standard deviation: mostly
 # moderate. Tiny mean amplitudes serve effects whose spread is nearly all noise, huge variance
@@ -107,7 +111,13 @@ class LocalScorer:
         self._variance_amplitudes = np.array(list(variance_amplitudes))
         self._log_variance_share = np.log(list(variance_amplitudes.values()))
         self._usual_amplitude = int(np.argmax(self._log_mean_share))
+        self._mean_priors: dict[int, MeanPrior] = {}
+        self._scale_priors: dict[int, ScalePrior] = {}
         self.n_fits = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Priors can be made again: a stored fit need not carry them.
+        return {**self.__dict__, "_mean_priors": {}, "_scale_priors": {}}
 
     @property
     def n_variables(self) -> int:
@@ -138,9 +148,9 @@ class LocalScorer:
     def _fit(self, variable: int, parents: Parents) -> LocalFit:
         y = self.columns[variable]
         mean_basis = self.mean_features(parents.mean)
-        scale_basis = self.variance_features(parents.variance)
-        mean_prior, scale_prior = self._mean_prior(mean_basis), self._scale_prior(scale_basis)
-        P = scale_basis.functions
+        P = self.variance_features(parents.variance).functions
+        mean_prior = self._mean_prior(parents.mean)
+        scale_prior = self._scale_prior(parents.variance)
         log_std, variance, mean_amplitude = self._start(y, mean_basis, mean_prior, P, scale_prior)
         base, weights = GAUSSIAN, None
         scale_amplitude: int | None = None
@@ -169,7 +179,7 @@ class LocalScorer:
                 if is_last or near.get(better, 0.0) <= 0 or n_looks == _MAX_LOOKS:
                     break
                 mean_amplitude, moved = better, np.inf
-            log_std = move.log_std
+            log_std = np.maximum(move.log_std + _OVERSHOOT * remainder, SMALLEST_LOG_STD)
             moved += largest if step > 0 else np.inf
             weights = None if base.is_normal else base.weights(second * np.exp(-2 * log_std))
             # Let the amplitude settle, then hold it: a choice that flips back and forth would
@@ -263,7 +273,23 @@ class LocalScorer:
             log_std = move_log_std(P, scale_prior, log_std, second, GAUSSIAN, None).log_std
         return log_std, leverage * np.exp(2 * log_std), amplitude
 
-    def _mean_prior(self, basis: Basis) -> MeanPrior:
+    def _mean_prior(self, mask: int) -> MeanPrior:
+        """Return the prior of w for the mean parents ``mask``."""
+        if mask not in self._mean_priors:
+            if len(self._mean_priors) == _MOST_PRIORS:
+                self._mean_priors.clear()
+            self._mean_priors[mask] = self._new_mean_prior(self.mean_features(mask))
+        return self._mean_priors[mask]
+
+    def _scale_prior(self, mask: int) -> ScalePrior:
+        """Return the prior of u for the variance parents ``mask``."""
+        if mask not in self._scale_priors:
+            if len(self._scale_priors) == _MOST_PRIORS:
+                self._scale_priors.clear()
+            self._scale_priors[mask] = self._new_scale_prior(self.variance_features(mask))
+        return self._scale_priors[mask]
+
+    def _new_mean_prior(self, basis: Basis) -> MeanPrior:
         precisions = 1 / basis.variances
         if len(precisions) == 1:
             return MeanPrior(precisions[None, :], 0.5 * np.log(precisions))
@@ -272,7 +298,7 @@ class LocalScorer:
         log_det = np.log(precisions).sum() - (len(precisions) - 1) * self._log_mean_amplitudes
         return MeanPrior(every, self._log_mean_share + 0.5 * log_det)
 
-    def _scale_prior(self, basis: Basis) -> ScalePrior:
+    def _new_scale_prior(self, basis: Basis) -> ScalePrior:
         if len(basis.variances) == 1:
             return ScalePrior.of(basis.variances[None, :], np.zeros(1))
         variances = self._variance_amplitudes[:, None] * basis.variances
@@ -282,14 +308,13 @@ class LocalScorer:
     def scale_posterior(self, fit: LocalFit, parents: Parents) -> tuple[FloatArray, FloatArray]:
         """Return posterior means and variances of u, the log standard deviation's coefficients."""
         basis = self.variance_features(parents.variance)
-        prior = self._scale_prior(basis).variances[fit.scale_amplitude]
+        prior = self._scale_prior(parents.variance).variances[fit.scale_amplitude]
         information = fit.noise.base.tails.scale_information
         return fit.log_std @ basis.functions, 1 / (information + 1 / prior)
 
     def prior_precisions(self, fit: LocalFit, parents: Parents) -> tuple[FloatArray, FloatArray]:
         """Return the prior precisions of w and u at the amplitudes of a fit."""
-        mean = self._mean_prior(self.mean_features(parents.mean))
-        scale = self._scale_prior(self.variance_features(parents.variance))
+        mean, scale = self._mean_prior(parents.mean), self._scale_prior(parents.variance)
         return mean.precisions[fit.mean.amplitude], 1 / scale.variances[fit.scale_amplitude]
 
     def _noise_evidence(self, e: FloatArray) -> tuple[float, NoiseDensity]:

@@ -130,10 +130,10 @@ def log_likelihoods(e: FloatArray, which: npt.NDArray[np.intp] = _EVERY) -> Floa
     """Return the log-likelihood of values (n,) under `SHAPES` at ascending places (k,), (k,)."""
     rows = _Rows(*(part[which] for part in _ROWS))
     # Of long samples a piece at a time: all shapes at all values would be many times the data.
-    pieces = np.split(e, range(_PIECE, len(e), _PIECE))
-    return np.asarray(
-        sum((_log_likelihoods(piece, rows) for piece in pieces), np.zeros(len(which)))
-    )
+    found = np.zeros(len(which))
+    for first in range(0, len(e), _PIECE):
+        found += _log_likelihoods(e[first : first + _PIECE], rows)
+    return found
 
 
 def _log_likelihoods(e: FloatArray, rows: _Rows) -> FloatArray:
@@ -145,5 +145,7 @@ def _log_likelihoods(e: FloatArray, rows: _Rows) -> FloatArray:
     heavy, df = size[n_normal:], df[n_normal:]
     heavy /= (df - 2)[:, None]
     heavy += 1
-    tails = (df + 1) * np.log(heavy).sum(axis=1)
-    return np.asarray(len(e) * at_mode - 0.5 * np.append(size[:n_normal].sum(axis=1), tails))
+    np.log(heavy, out=heavy)
+    tails = size.sum(axis=1)
+    tails[n_normal:] *= df + 1
+    return np.asarray(len(e) * at_mode - 0.5 * tails)

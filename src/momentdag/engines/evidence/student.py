@@ -104,11 +104,16 @@ def student(df: float) -> Student:
 STUDENT_GRID = (np.inf, 12.0, 6.0, 4.0, 3.0)
 GAUSSIAN = Student(np.inf)
 _HEAVY = np.array(STUDENT_GRID[1:])
-_LOG_PEAKS = np.array([student(df).log_peak for df in STUDENT_GRID])
+_SPREAD = (_HEAVY - 2)[:, None]
+_STUDENTS = tuple(student(df) for df in STUDENT_GRID)
+_LOG_PEAKS = np.array([each.log_peak for each in _STUDENTS])
 
 
 def best_student(e2: FloatArray) -> Student:
     """Return the density of the grid under which squared values (n,) are most likely."""
-    tails = np.log(1 + e2 / (_HEAVY[:, None] - 2)).sum(axis=1)
-    shapes = np.append(float(e2.sum()), (_HEAVY + 1) * tails)
-    return student(STUDENT_GRID[int(np.argmax(len(e2) * _LOG_PEAKS - 0.5 * shapes))])
+    tails = np.empty(len(STUDENT_GRID))
+    tails[0] = e2.sum()
+    heavy = e2 / _SPREAD
+    heavy += 1
+    np.multiply(np.log(heavy, out=heavy).sum(axis=1), _HEAVY + 1, out=tails[1:])
+    return _STUDENTS[int((len(e2) * _LOG_PEAKS - 0.5 * tails).argmax())]
