@@ -90,6 +90,7 @@ def test_the_page_has_every_table_and_figure(tmp_path, console):
             assert figure.read_text(encoding="utf-8").count("<path") > 10
     assert "## Where our numbers differ" in page
     assert "## What the paper does not state" in page
+    assert "## Every number beside the paper's" in page
     assert "**quick** run" in page
     runs = pd.read_csv(tmp_path / "docs" / "_static" / "reproduction" / "runs.csv")
     assert len(runs) == len(kept(tmp_path / "work"))

@@ -11,10 +11,18 @@ from momentdag.experiments.experiment import Experiment, Metric, View
 from momentdag.experiments.store import Store
 from momentdag.experiments.tables import Row, Summary, Table, rows
 
-__all__ = ["Printed", "comparison_table", "read_printed", "verdict"]
+__all__ = ["Printed", "comparison_table", "read_printed", "verdict", "verdict_table"]
 
 _N_PAPER = 20  # runs behind each printed number
 _STANDARD_ERRORS = 2.0
+_VERDICTS = (
+    "ours is better",
+    "the paper's is better",
+    "no clear difference",
+    "ours is larger",
+    "ours is smaller",
+    "too few sets to say",
+)
 
 
 class Printed(NamedTuple):
@@ -85,6 +93,16 @@ def comparison_table(experiments: tuple[Experiment, ...], store: Store) -> Table
                 )
     columns = ("experiment", "quantity", "method", "ours", "paper", "verdict")
     return Table("Ours beside the paper's", columns, tuple(lines))
+
+
+def verdict_table(comparison: Table) -> Table:
+    """Return how many numbers of a `comparison_table` end in which verdict, method by method."""
+    verdicts: dict[tuple[str, str], list[str]] = {}
+    for experiment, _, method, _, _, said in comparison.rows:
+        verdicts.setdefault((experiment, method), []).append(said)
+    shown = [what for what in _VERDICTS if any(what in said for said in verdicts.values())]
+    lines = [(*key, *(str(said.count(what)) for what in shown)) for key, said in verdicts.items()]
+    return Table("Verdicts", ("experiment", "method", *shown), tuple(lines))
 
 
 def _matches(

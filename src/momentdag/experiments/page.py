@@ -10,13 +10,13 @@ from pathlib import Path
 from momentdag._version import __version__
 from momentdag.atomic import write_atomically
 from momentdag.errors import StorageError
-from momentdag.experiments.comparison import comparison_table
+from momentdag.experiments.comparison import comparison_table, verdict_table
 from momentdag.experiments.experiment import Experiment
 from momentdag.experiments.figures import draw_figure
 from momentdag.experiments.methods import METHODS
 from momentdag.experiments.prose import HEAD, LEFT_OPEN, QUICK
 from momentdag.experiments.store import Record, Store
-from momentdag.experiments.tables import view_table
+from momentdag.experiments.tables import Table, view_table
 
 __all__ = ["write_page"]
 
@@ -38,30 +38,29 @@ def write_page(experiments: tuple[Experiment, ...], store: Store, folder: Path) 
         raise StorageError(
             f"Could not make the folder {static}: {error.strerror}. Choose another."
         ) from error
-    parts = [HEAD, *([QUICK] if store.quick else []), _difference(experiments, store), LEFT_OPEN]
+    comparison = comparison_table(experiments, store)
+    parts = [HEAD, *([QUICK] if store.quick else []), _difference(comparison), LEFT_OPEN]
     for experiment in experiments:
         parts.append(_section(experiment, store))
         if experiment.is_figure:
             write_atomically(static / f"{experiment.name}.svg", draw_figure(experiment, store))
+    if comparison.rows:
+        parts.append(f"## Every number beside the paper's\n\n{comparison.to_markdown()}\n")
     runs = _all_runs(experiments, store)
     write_atomically(static / "runs.csv", _csv(runs))
     parts.append(_foot(runs))
     return write_atomically(folder / "reproduction.md", "\n".join(parts).encode())
 
 
-def _difference(experiments: tuple[Experiment, ...], store: Store) -> str:
-    table = comparison_table(experiments, store)
-    if not table.rows:
+def _difference(comparison: Table) -> str:
+    if not comparison.rows:
         said = "No run so far has a number that the paper prints."
     else:
-        verdicts = [row[-1] for row in table.rows]
-        counts = ", ".join(
-            f"{what} ({verdicts.count(what)})" for what in sorted(dict.fromkeys(verdicts))
-        )
         said = (
-            f"Of {len(verdicts)} numbers that both have: {counts}. Two means are called different "
-            "if they are more than two standard errors apart. The data are not the paper's own, so "
-            "a difference is one of data and of method together.\n\n" + table.to_markdown()
+            f"{len(comparison.rows)} numbers have a counterpart that the paper prints; the last "
+            "section lists them all. Two means are called different if they are more than two "
+            "standard errors apart. The data are not the paper's own, so a difference is one of "
+            "data and of method together.\n\n" + verdict_table(comparison).to_markdown()
         )
     return f"## Where our numbers differ from the paper's\n\n{said}\n"
 
