@@ -25,17 +25,33 @@ def dataset():
 
 
 def test_likelihood_follows_both_moments_and_least_squares_the_mean(dataset):
-    by_mean = learn(dataset, updates="least_squares")
+    by_mean = learn(dataset, updates="least_squares", last_pass="none")
     assert by_mean.status == "complete"
     assert by_mean.graphs[0, 1, 0]
     assert not by_mean.graphs[0, 2].any()
     for updates in ("likelihood", "joint"):
-        found = learn(dataset, updates=updates)
+        found = learn(dataset, updates=updates, last_pass="none")
         assert found.status == "complete"
         assert found.graphs[0, 1, 0]
         assert found.graphs[0, 2, 0]
         # What least squares leaves out, the objective counts.
         assert found.details["objectives"] < by_mean.details["objectives"]
+
+
+@pytest.mark.parametrize("updates", ["likelihood", "least_squares"])
+def test_the_last_pass_leaves_causes_of_the_mean(dataset, updates):
+    found = learn(dataset, updates=updates)
+    assert found.status == "complete"
+    expected = np.zeros((3, 3), dtype=bool)
+    expected[1, 0] = True
+    assert np.array_equal(found.graphs[0], expected)
+
+
+def test_the_last_pass_keeps_what_is_required(dataset):
+    limits = GraphLimits.of(Knowledge(required=[("spread", "cause", "mean")]), dataset.names)
+    found = learn_icdh(np.random.default_rng(0), dataset, limits, 1, ICDHOptions())
+    assert found.graphs[0, 2, 1]
+    assert limits.permits(found.graphs[0])
 
 
 def test_a_higher_threshold_keeps_fewer_edges(dataset):
