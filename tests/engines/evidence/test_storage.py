@@ -17,7 +17,7 @@ from momentdag.graph import MomentGraph
 RBF = Kernel("rbf", 1.2, linear=0.25)
 
 
-def model_of(inputs="values", noise="flexible", rounded=False):
+def model_of(inputs="values", noise="flexible", rounded=False, features="usual"):
     rng = np.random.default_rng(1)
     x = rng.normal(size=(80, 3))
     x[:, 2] += np.sin(x[:, 0]) * np.exp(0.5 * x[:, 1])
@@ -29,7 +29,7 @@ def model_of(inputs="values", noise="flexible", rounded=False):
         values,
         targets,
         np.arange(0, 80, 8),
-        Hyperparameters(inputs, mean_kernel=RBF),
+        Hyperparameters(inputs, mean_kernel=RBF, features=features),
         EvidenceOptions(noise=noise),
     )
     return dataset, EvidenceModel(dataset, columns, scorer)
@@ -57,6 +57,17 @@ def test_the_model_comes_back_to_the_bit(inputs, noise, rounded):
         for m in (model, found)
     ]
     np.testing.assert_array_equal(*drawn)
+
+
+def test_fine_features_come_back_to_the_bit_and_old_fits_have_usual_ones():
+    dataset, model = model_of(features="fine")
+    stored = through_json(state(model))
+    assert len(stored.arrays["inducing_rows"]) == 80
+    graph = MomentGraph.from_edges("abc", mean=[("a", "c")], variance=[("b", "c")])
+    before, after = (m.moments(dataset.values, graph, "c") for m in (model, from_state(stored)))
+    np.testing.assert_array_equal(before, after)
+    del stored.content["hyperparameters"]["features"]
+    assert state(from_state(stored)).content["hyperparameters"]["features"] == "usual"
 
 
 @pytest.mark.parametrize(

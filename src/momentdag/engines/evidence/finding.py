@@ -33,6 +33,10 @@ Tick = Callable[[int, int], None]
 
 _ROWS_AT_FIRST = 1000  # that the first search looks at
 _N_BLOCKS = 8
+# Fine features are worth their time, which grows with rows and pairs of variables, if they gain
+# this many nats for each row and pair. Simulated data with usual noise give them less than 0.002,
+# data with next to none up to 0.06.
+_FINE_IS_WORTH = 0.002
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,13 @@ def tune(found: Found, n_jobs: int) -> Found:
     if problem.options.family == "linear":
         return found
     parents = found.best.parents
+    # Who asked for a number of inducing rows gets that number.
+    worth = np.inf
+    if problem.options.n_inducing is None:
+        worth = _FINE_IS_WORTH * problem.targets.size * problem.n_variables
     hyperparameters = choose_hyperparameters(
-        lambda each: run(_evidence_in_worker, [(problem, one, parents) for one in each], n_jobs)
+        lambda each: run(_evidence_in_worker, [(problem, one, parents) for one in each], n_jobs),
+        worth,
     )
     if hyperparameters == problem.hyperparameters:
         return found

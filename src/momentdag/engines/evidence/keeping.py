@@ -169,7 +169,10 @@ def _read_found(
 ) -> Found:
     stored = content["hyperparameters"]
     hyperparameters = Hyperparameters(
-        stored["inputs"], Kernel(**stored["mean_kernel"]), Kernel(**stored["variance_kernel"])
+        stored["inputs"],
+        Kernel(**stored["mean_kernel"]),
+        Kernel(**stored["variance_kernel"]),
+        stored["features"],
     )
     candidates = tuple(_read_masks(arrays["candidates"])) if content["has_candidates"] else None
     mean, variance = content["rates"]

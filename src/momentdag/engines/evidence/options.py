@@ -27,7 +27,8 @@ class EvidenceOptions(EngineOptions):
         Shape of the noise: a smooth density learned for each variable, the normal, or Student's t
         with degrees of freedom learned for each variable. Ignored by the linear family.
     n_inducing : int or None
-        Inducing rows of the kernels; None takes one for every 20 rows, from 40 to 80.
+        Inducing rows of the kernels; None takes one for every 20 rows, from 40 to 80, and 160 where
+        the evidence for them is overwhelming.
     n_starts : int or None
         Starts of the order search; None takes two, and four for more than 14 variables.
     n_kicks : int

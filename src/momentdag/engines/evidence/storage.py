@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from momentdag.engines.evidence.features import Kernel
+from momentdag.engines.evidence.features import MEAN_DETAIL, Kernel
 from momentdag.engines.evidence.model import EvidenceModel
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.refit import AllRows
@@ -31,6 +31,7 @@ def state(model: EvidenceModel) -> State:
         "values" if scorer.mean_features._sorted is None else "ranks",
         scorer.mean_features.kernel,
         scorer.variance_features.kernel,
+        "usual" if scorer.mean_features.detail == MEAN_DETAIL else "fine",
     )
     values, targets = scorer.mean_features.values, scorer.columns.T
     arrays = {
@@ -98,9 +99,12 @@ def _hyperparameters(stored: Any) -> Hyperparameters:
         inputs, mean, variance = (
             stored[name] for name in ("inputs", "mean_kernel", "variance_kernel")
         )
+        features = stored.get("features", "usual")  # fits of earlier versions do not say
         if inputs not in ("values", "ranks"):
             raise StorageError(f"Expected inputs 'values' or 'ranks'; got {inputs!r}.")
-        return Hyperparameters(inputs, _kernel(mean), _kernel(variance))
+        if features not in ("usual", "fine"):
+            raise StorageError(f"Expected features 'usual' or 'fine'; got {features!r}.")
+        return Hyperparameters(inputs, _kernel(mean), _kernel(variance), features)
     except (KeyError, TypeError) as error:
         raise StorageError(f"Expected hyper-parameters of two kernels; {error}.") from None
 
