@@ -27,7 +27,6 @@ _JITTER = 1e-7
 # Directions whose share of the kernel's variance is below this are left out. A mean may have to be
 # exact to a small fraction of its range (where the noise is small), a log standard deviation not.
 MEAN_DETAIL, SCALE_DETAIL = 1e-6, 2e-5
-FINE_MEAN_DETAIL = 1e-9
 
 
 class Basis(NamedTuple):
@@ -166,7 +165,7 @@ class FeatureMap:
         self.inputs = self.transform(values)
         n = len(values)
         self.kernel = kernel
-        self.detail = detail
+        self._detail = detail
         self.inducing_rows = inducing_rows
         self._budget = budget_bytes
         self._bytes = 0
@@ -202,7 +201,7 @@ class FeatureMap:
         features, _ = self._nystroem(columns)
         features -= features.mean(axis=0)
         n = len(features)
-        eigenvalues, rotation = _spectrum(features, self.detail)
+        eigenvalues, rotation = _spectrum(features, self._detail)
         if len(eigenvalues) == 0:
             # A cause that hardly ever moves: no function of it shows in the sample.
             return self.constant
@@ -232,7 +231,7 @@ class FeatureMap:
         training = self.inputs[:, inside]
         features, factor = self._nystroem(training)
         centre = features.mean(axis=0)
-        _, rotation = _spectrum(features - centre, self.detail)
+        _, rotation = _spectrum(features - centre, self._detail)
         weights, _ = dtrtrs(factor, rotation, lower=1, trans=1)
         return Projection(
             self.kernel,

@@ -14,13 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.engines.evidence.family import Parents, Scorer
-from momentdag.engines.evidence.features import (
-    FINE_MEAN_DETAIL,
-    MEAN_DETAIL,
-    SCALE_DETAIL,
-    FeatureMap,
-    Kernel,
-)
+from momentdag.engines.evidence.features import MEAN_DETAIL, SCALE_DETAIL, FeatureMap, Kernel
 from momentdag.engines.evidence.linear import LinearScorer
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.score import LocalScorer
@@ -35,7 +29,7 @@ _KERNELS = (
     *(Kernel("rbf", scale, linear=0.25) for scale in (0.7, 1.2, 2.2)),
 )
 _DEFAULT_KERNEL = Kernel("network", 1.5, 0.3)
-_FINE_ROWS = 160
+_FINE_ROWS, _FINE_MEAN_DETAIL = 160, 1e-9
 
 
 @dataclass(frozen=True)
@@ -73,7 +67,7 @@ def make_scorer(
     ranks = hyperparameters.inputs == "ranks"
     detail = MEAN_DETAIL
     if hyperparameters.features == "fine":
-        detail, inducing_rows = FINE_MEAN_DETAIL, _more_rows(inducing_rows, len(values))
+        detail, inducing_rows = _FINE_MEAN_DETAIL, _more_rows(inducing_rows, len(values))
     mean_features = FeatureMap(values, hyperparameters.mean_kernel, inducing_rows, detail, ranks)
     variance_features = FeatureMap(
         values, hyperparameters.variance_kernel, inducing_rows, SCALE_DETAIL, ranks

@@ -31,7 +31,7 @@ def state(model: EvidenceModel) -> State:
         "values" if scorer.mean_features._sorted is None else "ranks",
         scorer.mean_features.kernel,
         scorer.variance_features.kernel,
-        "usual" if scorer.mean_features.detail == MEAN_DETAIL else "fine",
+        "usual" if scorer.mean_features._detail == MEAN_DETAIL else "fine",
     )
     values, targets = scorer.mean_features.values, scorer.columns.T
     arrays = {
