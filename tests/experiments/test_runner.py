@@ -92,6 +92,7 @@ def test_the_page_has_every_table_and_figure(tmp_path, console):
     assert "## What the paper does not state" in page
     assert "## Every number beside the paper's" in page
     assert "**quick** run" in page
+    assert "**Not complete.** Of " in page  # two methods of eight
     runs = pd.read_csv(tmp_path / "docs" / "_static" / "reproduction" / "runs.csv")
     assert len(runs) == len(kept(tmp_path / "work"))
     assert (runs["status"] == "complete").all()
@@ -135,6 +136,7 @@ def test_a_failed_run_is_recorded_shown_and_tried_again(tmp_path, complete, cons
     assert "2 run(s) failed" in console.file.getvalue()
     before = kept(tmp_path)
     assert complete([tiny(good)], tmp_path, n_sets=2) == 0
+    assert "Not complete" not in (tmp_path / "reproduction.md").read_text(encoding="utf-8")
     changed = {path.name for path, written in kept(tmp_path).items() if before[path] != written}
     assert changed == {"000.json"}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from momentdag._version import __version__
 from momentdag.atomic import write_atomically
 from momentdag.errors import StorageError
+from momentdag.experiments.case import Case
 from momentdag.experiments.comparison import comparison_table, verdict_table
 from momentdag.experiments.experiment import Experiment
 from momentdag.experiments.figures import draw_figure
@@ -39,7 +40,8 @@ def write_page(experiments: tuple[Experiment, ...], store: Store, folder: Path) 
             f"Could not make the folder {static}: {error.strerror}. Choose another."
         ) from error
     comparison = comparison_table(experiments, store)
-    parts = [HEAD, *([QUICK] if store.quick else []), _difference(comparison), LEFT_OPEN]
+    parts = [HEAD, *([QUICK] if store.quick else []), *_gaps(experiments, store)]
+    parts += [_difference(comparison), LEFT_OPEN]
     for experiment in experiments:
         parts.append(_section(experiment, store))
         if experiment.is_figure:
@@ -50,6 +52,19 @@ def write_page(experiments: tuple[Experiment, ...], store: Store, folder: Path) 
     write_atomically(static / "runs.csv", _csv(runs))
     parts.append(_foot(runs))
     return write_atomically(folder / "reproduction.md", "\n".join(parts).encode())
+
+
+def _gaps(experiments: tuple[Experiment, ...], store: Store) -> list[str]:
+    """Say how much is not there, unless every method has run on the same number of sets."""
+    counts = [len(store.records(*pair)) for pair in _pairs(experiments)]
+    n_none, n_fewer = counts.count(0), sum(0 < count < max(counts) for count in counts)
+    if not n_none and not n_fewer:
+        return []
+    return [
+        f"**Not complete.** Of {len(counts)} pairs of a case and a method, {n_none} have not been "
+        f"run and {n_fewer} have fewer data sets than the {max(counts)} of the others. The last "
+        "column of each table says how many there are.\n"
+    ]
 
 
 def _difference(comparison: Table) -> str:
@@ -103,14 +118,19 @@ def _one_line(text: str) -> str:
     return textwrap.shorten(text, 240, placeholder=" ...")
 
 
-def _all_runs(experiments: tuple[Experiment, ...], store: Store) -> list[Record]:
+def _pairs(experiments: tuple[Experiment, ...]) -> list[tuple[Case, str]]:
+    """Return every case with every method that it is for, once."""
     pairs = {
         (case.name, method): (case, method)
         for experiment in experiments
         for case in experiment.cases
         for method in experiment.methods_for(case)
     }
-    return [record for pair in pairs.values() for record in store.records(*pair)]
+    return list(pairs.values())
+
+
+def _all_runs(experiments: tuple[Experiment, ...], store: Store) -> list[Record]:
+    return [record for pair in _pairs(experiments) for record in store.records(*pair)]
 
 
 def _csv(runs: list[Record]) -> bytes:
