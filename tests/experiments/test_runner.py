@@ -92,7 +92,9 @@ def test_the_page_has_every_table_and_figure(tmp_path, console):
     assert "## What the paper does not state" in page
     assert "## Every number beside the paper's" in page
     assert "**quick** run" in page
-    assert "**Not complete.** Of " in page  # two methods of eight
+    assert "**Not complete.**" in page  # two methods of eight
+    assert "- Evidence: sparse-5, " in page
+    assert "- VarSort: " not in page
     runs = pd.read_csv(tmp_path / "docs" / "_static" / "reproduction" / "runs.csv")
     assert len(runs) == len(kept(tmp_path / "work"))
     assert (runs["status"] == "complete").all()

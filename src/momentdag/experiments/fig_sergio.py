@@ -19,7 +19,10 @@ EXPERIMENT = Experiment(
         "500 cells at the steady state of a chemical Langevin equation in which drift and noise "
         "have separate scale-free sets of regulators. Not stated: every constant of the simulator. "
         "In ours each cell has its own basal rates, without which regulation is hardly visible "
-        "(see the page on simulators)."
+        "(see the page on simulators). "
+        "Snapshots do not factor along the regulatory graph: targets of one hub stay dependent "
+        "given the hub, so that a method which follows the joint law closely adds edges that were "
+        "not drawn (same page)."
     ),
     quick=("sergio-10",),
     is_figure=True,

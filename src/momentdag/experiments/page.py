@@ -55,15 +55,25 @@ def write_page(experiments: tuple[Experiment, ...], store: Store, folder: Path) 
 
 
 def _gaps(experiments: tuple[Experiment, ...], store: Store) -> list[str]:
-    """Say how much is not there, unless every method has run on the same number of sets."""
-    counts = [len(store.records(*pair)) for pair in _pairs(experiments)]
-    n_none, n_fewer = counts.count(0), sum(0 < count < max(counts) for count in counts)
-    if not n_none and not n_fewer:
+    """Say what is not there, unless every method has run on the same number of sets."""
+    counts = {
+        (case.name, method): len(store.records(case, method))
+        for case, method in _pairs(experiments)
+    }
+    most = max(counts.values())
+    untouched = {name for name, _ in counts} - {name for (name, _), n in counts.items() if n}
+    missing: dict[str, list[str]] = {"Every method": sorted(untouched)} if untouched else {}
+    for (name, method), n in counts.items():
+        if n < most and name not in untouched:
+            share = f" ({n} of {most})" if n else ""
+            missing.setdefault(METHODS[method].title, []).append(name + share)
+    if not missing:
         return []
+    lines = [f"- {who}: {', '.join(names)}" for who, names in missing.items()]
     return [
-        f"**Not complete.** Of {len(counts)} pairs of a case and a method, {n_none} have not been "
-        f"run and {n_fewer} have fewer data sets than the {max(counts)} of the others. The last "
-        "column of each table says how many there are.\n"
+        f"**Not complete.** Runs that a full table of {most} sets would have, too:\n",
+        *lines,
+        "",
     ]
 
 
