@@ -1,11 +1,8 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from momentdag.errors import KnowledgeError, OptionError
-from momentdag.experiments import methods
-from momentdag.experiments.methods import METHODS, Engine, run
+from momentdag.errors import OptionError
+from momentdag.experiments.methods import EMPTY, METHODS, Engine, run
 from momentdag.simulate import preset
 
 
@@ -25,6 +22,8 @@ def test_settings_are_options_that_the_method_has(name, quick):
 
         options = {"evidence": EvidenceOptions, "variational": VariationalOptions}
         options[method.fit.name].from_mapping(method.settings(quick=quick))
+    elif name == EMPTY:
+        assert method.settings(quick=quick) == {}
     else:
         from momentdag.baselines.registry import METHODS as BASELINES
 
@@ -49,11 +48,12 @@ def test_orderings_are_obeyed(data, name):
         assert outcome.posterior.path_probability(order[1], order[0]) == 0
 
 
-def test_a_method_that_refuses_knowledge_says_so(data, monkeypatch):
-    refusing = {**METHODS, "varsort": replace(METHODS["varsort"], knowledge=None)}
-    monkeypatch.setattr(methods, "METHODS", refusing)
-    with pytest.raises(KnowledgeError, match="VarSort, which takes none"):
-        run("varsort", data, [("x1", "x2")], seed=0, n_draws=1, quick=True)
+def test_the_empty_graph_has_no_edge(data):
+    outcome = run(EMPTY, data, seed=0, n_draws=50, quick=False)
+    posterior = outcome.posterior
+    assert posterior.names == tuple(data.columns)
+    assert posterior.n_draws == 1
+    assert not (posterior.mean_graphs | posterior.variance_graphs).any()
 
 
 def test_unknown_methods_are_refused(data):

@@ -1,5 +1,6 @@
 """The runner on real experiments with fast methods: resumed, interrupted, failing."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from momentdag.errors import OptionError
 from momentdag.experiments import EXPERIMENTS
 from momentdag.experiments.case import Task
 from momentdag.experiments.experiment import Metric, View
-from momentdag.experiments.runner import INTERRUPTED, reproduce
+from momentdag.experiments.runner import INTERRUPTED, Job, _complete, reproduce
 from momentdag.experiments.simulated import simulated
 from momentdag.experiments.store import Store
 
@@ -93,8 +94,9 @@ def test_the_page_has_every_table_and_figure(tmp_path, console):
     assert "## Every number beside the paper's" in page
     assert "**quick** run" in page
     assert "**Not complete.**" in page  # two methods of eight
-    assert "- Evidence: sparse-5, " in page
+    assert "- MC3: sparse-5, " in page
     assert "- VarSort: " not in page
+    assert "- Every method: sachs-log-100-told-25, " in page
     runs = pd.read_csv(tmp_path / "docs" / "_static" / "reproduction" / "runs.csv")
     assert len(runs) == len(kept(tmp_path / "work"))
     assert (runs["status"] == "complete").all()
@@ -141,6 +143,28 @@ def test_a_failed_run_is_recorded_shown_and_tried_again(tmp_path, complete, cons
     assert "Not complete" not in (tmp_path / "reproduction.md").read_text(encoding="utf-8")
     changed = {path.name for path, written in kept(tmp_path).items() if before[path] != written}
     assert changed == {"000.json"}
+
+
+def killed(number):
+    """Draw a data set, of which the second is too much for any process but the one of the tests."""
+    if number == 1 and multiprocessing.parent_process() is not None:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return good(number)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
+def test_a_run_that_kills_its_process_is_recorded_and_the_others_go_on(tmp_path, console):
+    experiment = replace(tiny(killed), methods=("varsort",))
+    (case,) = experiment.cases
+    store = Store(tmp_path, quick=True)
+    jobs = [Job(case, "varsort", number) for number in range(4)]
+    _complete(jobs, store, n_jobs=2, console=console)
+    records = store.records(case, "varsort")
+    assert [run.failed for run in records] == [False, True, False, False]
+    assert "The process was killed" in records[1].reason
+    # In this process it is well: what failed is made again.
+    _complete(jobs[1:2], store, n_jobs=1, console=console)
+    assert not store.records(case, "varsort")[1].failed
 
 
 def test_an_interrupt_keeps_what_is_done(tmp_path, complete, console):

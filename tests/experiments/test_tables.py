@@ -24,6 +24,8 @@ def test_cells_say_how_much_there_is():
     assert summarise([], METRIC).shown(2) == "·"
     assert summarise([record(0)], METRIC).shown(2) == "(1 failed)"
     assert Summary(1.25, math.nan, 1).shown(1) == "1.2"
+    assert Summary(1.25, 0.5, 2).shown(1, n_usual=10) == "1.2 ± 0.5 [2]"
+    assert Summary(1.25, 0.5, 10).shown(1, n_usual=10) == "1.2 ± 0.5"
 
 
 def test_markdown_has_a_line_for_each_row():

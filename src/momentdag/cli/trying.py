@@ -40,11 +40,18 @@ def simulate(
 
 def reproduce(
     names: Annotated[
-        list[str],
-        typer.Argument(metavar="NAME", help="An experiment, such as fig-sparse, or 'all'."),
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME",
+            help="Experiments, such as fig-sparse, or 'all'; without any they are listed.",
+        ),
+    ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Show that everything runs, not how good it is.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Few small data sets: shows that everything runs, in minutes, not how good it is.",
+        ),
     ] = False,
     sets: Annotated[
         int | None, typer.Option("--sets", min=1, help="Data sets of each case; the paper has 20.")
@@ -55,7 +62,8 @@ def reproduce(
         Path, typer.Option("--output", "-o", help="Where results and their page are kept.")
     ] = Path("reproduction"),
     methods: Annotated[
-        str | None, typer.Option("--methods", metavar="NAMES", help="Run only these: a,b,c.")
+        str | None,
+        typer.Option("--methods", metavar="NAMES", help="Run only these: evidence,mc3 and so on."),
     ] = None,
     max_variables: Annotated[
         int | None, typer.Option("--max-variables", min=1, help="Leave out larger cases.")
@@ -66,12 +74,19 @@ def reproduce(
 ) -> None:
     """Reproduce tables and figures of the paper.
 
-    Finished runs are kept: the same command goes on after an interruption.
+    Example: momentdag reproduce table-sachs --sets 5 --jobs 2
+
+    Finished runs are kept: the same command goes on after an interruption. All experiments with 20
+    data sets each take days of a processor core; a single one at small size takes minutes.
     """
     from momentdag.cli.console import console
     from momentdag.cli.parsing import parse_names
+    from momentdag.cli.reproduce import list_experiments
     from momentdag.experiments.runner import reproduce as run_reproduce
 
+    if not names:
+        list_experiments()
+        return
     with on_cluster(scheduler):
         code = run_reproduce(
             names,

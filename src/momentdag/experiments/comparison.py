@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from scipy.stats import t as student_t
 
 from momentdag.errors import OptionError
 from momentdag.experiments.experiment import Experiment, Metric, View
 from momentdag.experiments.store import Store
 from momentdag.experiments.tables import Row, Summary, Table, rows
 
-__all__ = ["Printed", "comparison_table", "read_printed", "verdict", "verdict_table"]
+__all__ = [
+    "Compared",
+    "Printed",
+    "compare",
+    "comparison_table",
+    "read_printed",
+    "verdict",
+    "verdict_table",
+]
 
 _N_PAPER = 20  # runs behind each printed number
-_STANDARD_ERRORS = 2.0
+_CONFIDENCE = 0.95
+_UNCLEAR, _TOO_FEW = "no clear difference", "too few sets to say"
 _VERDICTS = (
     "ours is better",
     "the paper's is better",
-    "no clear difference",
     "ours is larger",
     "ours is smaller",
-    "too few sets to say",
+    _UNCLEAR,
+    _TOO_FEW,
 )
 
 
 class Printed(NamedTuple):
-    """A number of the paper."""
+    """A number of the paper, and how far rounding may have moved its mean."""
 
     mean: float
     sd: float
+    rounding: float
 
 
 def read_printed(cell: str) -> Printed:
@@ -43,74 +55,132 @@ def read_printed(cell: str) -> Printed:
     Examples
     --------
     >>> read_printed("22.6 ± 1.1")
-    Printed(mean=22.6, sd=1.1)
+    Printed(mean=22.6, sd=1.1, rounding=0.05)
     """
-    mean, sign, sd = cell.partition(" ± ")
+    mean, _, sd = cell.partition(" ± ")
+    n_digits = len(mean.partition(".")[2])
     try:
-        return Printed(float(mean), float(sd if sign else "nan"))
+        return Printed(float(mean), float(sd), 0.5 / 10**n_digits)
     except ValueError:
         raise OptionError(f"Expected a printed number as 'mean ± sd'; got {cell!r}.") from None
 
 
 def verdict(ours: Summary, paper: Printed, better: str) -> str:
-    """Say whether two means differ by more than two standard errors of their difference.
+    """Say whether two means differ, by Welch's test at 5 % with what rounding may do conceded.
 
     Examples
     --------
-    >>> verdict(Summary(1.0, 0.2, 20), Printed(2.0, 0.2), better="lower")
+    >>> verdict(Summary(1.0, 0.2, 20), Printed(2.0, 0.2, 0.05), better="lower")
     'ours is better'
-    >>> verdict(Summary(2.1, 0.5, 20), Printed(2.0, 0.2), better="lower")
+    >>> verdict(Summary(2.1, 0.5, 20), Printed(2.0, 0.2, 0.05), better="lower")
     'no clear difference'
     """
     if ours.n < 2:
-        return "too few sets to say"
-    error = math.sqrt(ours.sd**2 / ours.n + paper.sd**2 / _N_PAPER)
+        return _TOO_FEW
     difference = ours.mean - paper.mean
-    if abs(difference) <= _STANDARD_ERRORS * error:
-        return "no clear difference"
+    if abs(difference) <= _margin(ours, paper) + paper.rounding:
+        return _UNCLEAR
     if better == "neither":
         return "ours is larger" if difference > 0 else "ours is smaller"
     wins = (difference < 0) == (better == "lower")
     return "ours is better" if wins else "the paper's is better"
 
 
-def comparison_table(experiments: tuple[Experiment, ...], store: Store) -> Table:
-    """Return every number that both the paper and a run of ours have, side by side."""
-    lines = []
-    for experiment in experiments:
-        for view in experiment.views:
-            for row, cell, (group, metric), paper in _matches(experiment, view, store):
-                what = ", ".join(part for part in (view.title, metric.title, group) if part)
-                lines.append(
-                    (
-                        experiment.name,
-                        what,
-                        row.title,
-                        cell.shown(metric.digits),
-                        paper,
-                        verdict(cell, read_printed(paper), metric.better),
-                    )
-                )
-    columns = ("experiment", "quantity", "method", "ours", "paper", "verdict")
-    return Table("Ours beside the paper's", columns, tuple(lines))
+def _margin(ours: Summary, paper: Printed) -> float:
+    """Return half the confidence interval of a difference of means (Welch 1947)."""
+    parts = (ours.sd**2 / ours.n, ours.n - 1), (paper.sd**2 / _N_PAPER, _N_PAPER - 1)
+    variance = sum(own for own, _ in parts)
+    if variance == 0:
+        return 0.0
+    freedom = variance**2 / sum(own**2 / n for own, n in parts)
+    return float(student_t.ppf((1 + _CONFIDENCE) / 2, freedom) * math.sqrt(variance))
 
 
-def verdict_table(comparison: Table) -> Table:
-    """Return how many numbers of a `comparison_table` end in which verdict, method by method."""
-    verdicts: dict[tuple[str, str], list[str]] = {}
-    for experiment, _, method, _, _, said in comparison.rows:
-        verdicts.setdefault((experiment, method), []).append(said)
-    shown = [what for what in _VERDICTS if any(what in said for said in verdicts.values())]
-    lines = [(*key, *(str(said.count(what)) for what in shown)) for key, said in verdicts.items()]
-    return Table("Verdicts", ("experiment", "method", *shown), tuple(lines))
+class Compared(NamedTuple):
+    """A number that both the paper and a run of ours have."""
+
+    experiment: str
+    view: str
+    quantity: str
+    method: str
+    ours: str
+    paper: str
+    verdict: str
+    ratio: float  # of the larger to the smaller mean
+
+    @property
+    def differs(self) -> bool:
+        """Whether the means are told apart."""
+        return self.verdict not in (_UNCLEAR, _TOO_FEW)
+
+
+def compare(experiments: Sequence[Experiment], store: Store) -> list[Compared]:
+    """Return every number that both the paper and a run of ours have."""
+    return [
+        _compared(experiment, view, *match)
+        for experiment in experiments
+        for view in experiment.views
+        for match in _matches(experiment, view, store)
+    ]
+
+
+def _compared(
+    experiment: Experiment,
+    view: View,
+    row: Row,
+    cell: Summary,
+    group: str,
+    metric: Metric,
+    paper: str,
+) -> Compared:
+    printed = read_printed(paper)
+    small, large = sorted((abs(cell.mean), abs(printed.mean)))
+    return Compared(
+        experiment.name,
+        view.title,
+        ", ".join(part for part in (metric.title, group) if part),
+        row.title,
+        cell.shown(metric.digits),
+        paper,
+        verdict(cell, printed, metric.better),
+        large / max(small, printed.rounding),
+    )
 
 
 def _matches(
     experiment: Experiment, view: View, store: Store
-) -> Iterator[tuple[Row, Summary, tuple[str, Metric], str]]:
+) -> Iterator[tuple[Row, Summary, str, Metric, str]]:
     for row in rows(experiment, view, store):
         printed = view.printed.get(row.paper) if row.paper else None
         if printed is not None:
-            for cell, column, paper in zip(row.cells, view.columns, printed, strict=True):
+            for cell, (group, metric), paper in zip(row.cells, view.columns, printed, strict=True):
                 if cell.n:
-                    yield row, cell, column, paper
+                    yield row, cell, group, metric, paper
+
+
+def comparison_table(compared: Sequence[Compared]) -> Table:
+    """Return all of them side by side."""
+    columns = ("experiment", "table", "quantity", "method", "ours", "paper", "verdict")
+    return Table("Ours beside the paper's", columns, tuple(own[:7] for own in compared), 4)
+
+
+def verdict_table(compared: Sequence[Compared]) -> Table:
+    """Return how many end in which verdict, method by method, and the one furthest apart."""
+    groups: dict[tuple[str, str, str], list[Compared]] = {}
+    for own in compared:
+        groups.setdefault((own.experiment, own.view, own.method), []).append(own)
+    shown = [said for said in _VERDICTS if any(own.verdict == said for own in compared)]
+    lines = []
+    for key, members in groups.items():
+        counts = [sum(own.verdict == said for own in members) for said in shown]
+        lines.append((*key, *(str(n) if n else "" for n in counts), _furthest(members)))
+    columns = ("experiment", "table", "method", *shown, "furthest apart")
+    return Table("Verdicts", columns, tuple(lines), 3)
+
+
+def _furthest(members: Sequence[Compared]) -> str:
+    differing = [own for own in members if own.differs]
+    if not differing:
+        return ""
+    most = max(differing, key=lambda own: own.ratio)
+    return f"{most.quantity}: {most.ours}, paper {most.paper}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from momentdag.experiments.experiment import Experiment, Metric, View
-from momentdag.experiments.methods import BASELINES, ENGINES
+from momentdag.experiments.methods import BASELINES, EMPTY, ENGINES
 from momentdag.experiments.simulated import simulated
 
 __all__ = ["EXPERIMENT"]
@@ -18,7 +18,7 @@ EXPERIMENT = Experiment(
         View("Laplace noise", tuple(simulated(f"laplace-{d}") for d in (5, 10)), _METRICS),
         View("Student t noise", tuple(simulated(f"student-{d}") for d in (5, 10)), _METRICS),
     ),
-    methods=(*ENGINES, *BASELINES),
+    methods=(*ENGINES, *BASELINES, EMPTY),
     left_open=(
         "One graph for both moments, 500 rows. Not stated: the numbers of variables. The paper "
         "compares with ICDH and HOST only. SID is averaged over draws, as SHD is."

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from momentdag.experiments.experiment import Experiment, Metric, View
-from momentdag.experiments.methods import METHODS
+from momentdag.experiments.methods import EMPTY, METHODS
 from momentdag.experiments.store import Store
 from momentdag.experiments.tables import Row, rows
 
@@ -31,10 +31,13 @@ _COLOURS = dict(
             "#E69F00",
             "#CC79A7",
             "#000000",
+            "#555555",
         ),
         strict=True,
     )
 )
+
+_GROUP = 0.85  # of the room between two groups of bars
 
 
 def draw_figure(experiment: Experiment, store: Store) -> bytes:
@@ -63,21 +66,28 @@ def _bars(panel: Any, view: View, metric: Metric, found: list[Row]) -> dict[str,
     # Groups that were not run take no room.
     columns = [k for k in columns if any(row.cells[k].n for row in found)]
     centres = np.arange(len(columns))
-    width = 0.85 / max(len(found), 1)
+    methods = [row for row in found if row.method != EMPTY]
+    width = _GROUP / max(len(methods), 1)
     handles = {}
-    for i, row in enumerate(found):
-        means = [row.cells[k].mean for k in columns]
-        spreads = [np.nan_to_num(row.cells[k].sd) for k in columns]
+    for i, row in enumerate(methods):
         handles[row.title] = panel.bar(
-            centres + (i - (len(found) - 1) / 2) * width,
-            means,
+            centres + (i - (len(methods) - 1) / 2) * width,
+            [row.cells[k].mean for k in columns],
             width,
-            yerr=spreads,
+            yerr=[row.cells[k].sd for k in columns],  # NaN, which draws nothing, for one set
             color=_COLOURS[row.method],
             error_kw={"elinewidth": 0.8, "capsize": 1.5},
         )
+    for row in found:
+        if row.method == EMPTY:
+            means = [row.cells[k].mean for k in columns]
+            ends = centres - _GROUP / 2, centres + _GROUP / 2
+            handles[row.title] = panel.hlines(
+                means, *ends, colors=_COLOURS[EMPTY], linestyles="dashed", linewidth=1.0
+            )
     panel.set_xticks(centres, [view.columns[k][0] for k in columns])
-    panel.set_ylim(bottom=0)
+    panel.set_ylim(0, 1 if metric.title == "F1" else None)
+    panel.set_ylabel(metric.title)
     panel.set_title(f"{view.title}: {metric.title}{_ARROWS[metric.better]}", fontsize=9)
     panel.spines[["top", "right"]].set_visible(False)
     return handles

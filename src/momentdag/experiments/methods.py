@@ -9,15 +9,17 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
+import numpy as np
 import pandas as pd
 
 from momentdag.engines.variational.options import VariationalOptions
-from momentdag.errors import KnowledgeError, OptionError
+from momentdag.errors import OptionError
 from momentdag.knowledge import Knowledge
-from momentdag.posterior import Posterior
+from momentdag.posterior import Posterior, Provenance
 
 __all__ = [
     "BASELINES",
+    "EMPTY",
     "ENGINES",
     "METHODS",
     "N_DRAWS",
@@ -29,6 +31,8 @@ __all__ = [
 
 ENGINES = ("evidence", "variational", "variational-published")
 BASELINES = ("mc3", "dds", "icdh", "host", "varsort")
+EMPTY = "empty"
+"""The graph without edges, which every other method should beat."""
 
 N_DRAWS = 2000
 N_QUICK_DRAWS = 400
@@ -97,6 +101,24 @@ class Baseline:
 
 
 @dataclass(frozen=True)
+class EmptyGraph:
+    """No edges, whatever the data."""
+
+    def __call__(
+        self,
+        data: pd.DataFrame,
+        knowledge: Knowledge | None,
+        seed: int,
+        n_draws: int,
+        options: Mapping[str, Any],
+    ) -> tuple[Posterior, str]:
+        """Return one draw without edges."""
+        names = tuple(str(name) for name in data.columns)
+        nothing = np.zeros((1, len(names), len(names)), dtype=bool)
+        return Posterior(names, nothing, nothing, Provenance(EMPTY)), "complete"
+
+
+@dataclass(frozen=True)
 class Method:
     """A method, its settings, and what it is in the paper.
 
@@ -112,8 +134,8 @@ class Method:
         Settings; what is not named is the default.
     quick : mapping
         Settings of a quick run, on top.
-    knowledge : {"hard", "soft"} or None
-        How it is told orderings; None: it refuses them.
+    knowledge : {"hard", "soft"}
+        How it is told orderings.
     """
 
     title: str
@@ -122,7 +144,7 @@ class Method:
     paper: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
-    knowledge: Literal["hard", "soft"] | None = "hard"
+    knowledge: Literal["hard", "soft"] = "hard"
 
     def settings(self, *, quick: bool) -> dict[str, Any]:
         """Return the options of a run."""
@@ -172,7 +194,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             quick={**_QUICK_VARIATIONAL, "n_restarts": 1, "warm_up_steps": 500},
         ),
         "variational-published": Method(
-            "Variational, as printed",
+            "Variational, near the paper",
             Engine("variational"),
             "momentdag.engines.variational.engine",
             paper="Proposed",
@@ -199,6 +221,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "varsort": Method(
             "VarSort", Baseline("varsort"), "momentdag.baselines.varsort", paper="VarSort"
         ),
+        EMPTY: Method("Empty graph", EmptyGraph(), "momentdag.posterior"),
     }
 )
 
@@ -231,8 +254,6 @@ def run(
     ------
     OptionError
         If there is no such method.
-    KnowledgeError
-        If orderings are given to a method that refuses them.
 
     Examples
     --------
@@ -247,8 +268,6 @@ def run(
     method = METHODS[name]
     knowledge = None
     if orderings:
-        if method.knowledge is None:
-            raise KnowledgeError(f"Expected no knowledge for {method.title}, which takes none.")
         knowledge = Knowledge(order=list(orderings), strength=method.knowledge)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

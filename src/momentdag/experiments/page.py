@@ -11,13 +11,18 @@ from momentdag._version import __version__
 from momentdag.atomic import write_atomically
 from momentdag.errors import StorageError
 from momentdag.experiments.case import Case
-from momentdag.experiments.comparison import comparison_table, verdict_table
+from momentdag.experiments.comparison import (
+    Compared,
+    compare,
+    comparison_table,
+    verdict_table,
+)
 from momentdag.experiments.experiment import Experiment
 from momentdag.experiments.figures import draw_figure
 from momentdag.experiments.methods import METHODS
-from momentdag.experiments.prose import HEAD, LEFT_OPEN, QUICK
+from momentdag.experiments.prose import CAPTION, HEAD, LEFT_OPEN, NOT_COMPARED, QUICK
 from momentdag.experiments.store import Record, Store
-from momentdag.experiments.tables import Table, view_table
+from momentdag.experiments.tables import view_table
 
 __all__ = ["write_page"]
 
@@ -39,15 +44,16 @@ def write_page(experiments: tuple[Experiment, ...], store: Store, folder: Path) 
         raise StorageError(
             f"Could not make the folder {static}: {error.strerror}. Choose another."
         ) from error
-    comparison = comparison_table(experiments, store)
+    compared = compare(experiments, store)
     parts = [HEAD, *([QUICK] if store.quick else []), *_gaps(experiments, store)]
-    parts += [_difference(comparison), LEFT_OPEN]
+    parts += [_difference(compared), LEFT_OPEN]
     for experiment in experiments:
         parts.append(_section(experiment, store))
         if experiment.is_figure:
             write_atomically(static / f"{experiment.name}.svg", draw_figure(experiment, store))
-    if comparison.rows:
-        parts.append(f"## Every number beside the paper's\n\n{comparison.to_markdown()}\n")
+    if compared:
+        table = comparison_table(compared).to_markdown()
+        parts.append(f"## Every number beside the paper's\n\n{table}\n")
     runs = _all_runs(experiments, store)
     write_atomically(static / "runs.csv", _csv(runs))
     parts.append(_foot(runs))
@@ -57,35 +63,36 @@ def write_page(experiments: tuple[Experiment, ...], store: Store, folder: Path) 
 def _gaps(experiments: tuple[Experiment, ...], store: Store) -> list[str]:
     """Say what is not there, unless every method has run on the same number of sets."""
     counts = {
-        (case.name, method): len(store.records(case, method))
-        for case, method in _pairs(experiments)
+        (case.name, method): sum(not run.failed for run in store.records(case, method))
+        for case, method in _pairs(experiments, quick=store.quick)
     }
-    most = max(counts.values())
-    untouched = {name for name, _ in counts} - {name for (name, _), n in counts.items() if n}
-    missing: dict[str, list[str]] = {"Every method": sorted(untouched)} if untouched else {}
+    most = max(counts.values(), default=0)
+    if store.quick:
+        most = min(most, 1)  # some cases have a second set, to show how tables look
+    touched = {name for (name, _), n in counts.items() if n}
+    missing: dict[str, list[str]] = {}
     for (name, method), n in counts.items():
-        if n < most and name not in untouched:
-            share = f" ({n} of {most})" if n else ""
-            missing.setdefault(METHODS[method].title, []).append(name + share)
-    if not missing:
+        who = METHODS[method].title if name in touched else "Every method"
+        said = f"{name} ({n} of {most})" if n else name
+        if n < most and said not in missing.setdefault(who, []):
+            missing[who].append(said)
+    lines = [f"- {who}: {', '.join(names)}" for who, names in missing.items() if names]
+    if not lines:
         return []
-    lines = [f"- {who}: {', '.join(names)}" for who, names in missing.items()]
-    return [
-        f"**Not complete.** Runs that a full table of {most} sets would have, too:\n",
-        *lines,
-        "",
-    ]
+    each = "one set" if most == 1 else f"{most} sets"
+    return [f"**Not complete.** Still missing, of {each} for each case and method:\n", *lines, ""]
 
 
-def _difference(comparison: Table) -> str:
-    if not comparison.rows:
+def _difference(compared: list[Compared]) -> str:
+    if not compared:
         said = "No run so far has a number that the paper prints."
     else:
         said = (
-            f"{len(comparison.rows)} numbers have a counterpart that the paper prints; the last "
-            "section lists them all. Two means are called different if they are more than two "
-            "standard errors apart. The data are not the paper's own, so a difference is one of "
-            "data and of method together.\n\n" + verdict_table(comparison).to_markdown()
+            f"{len(compared)} numbers have a counterpart that the paper prints; the last section "
+            "lists them all. Two means are called different if Welch's test tells them apart at "
+            "the level of 5 %, so that one in twenty equal ones would be, too. The data are not "
+            "the paper's own: a difference is one of data and of method together.\n\n"
+            f"{verdict_table(compared).to_markdown()}\n\n{NOT_COMPARED}"
         )
     return f"## Where our numbers differ from the paper's\n\n{said}\n"
 
@@ -95,7 +102,8 @@ def _section(experiment: Experiment, store: Store) -> str:
     parts += [experiment.left_open, ""]
     if experiment.is_figure:
         path = (_STATIC / f"{experiment.name}.svg").as_posix()
-        parts += [f"![{experiment.title}]({path})", ""]
+        shown = f"{experiment.title}: {experiment.shows}"
+        parts += [f"![{shown}]({path})", "", CAPTION, ""]
     for view in experiment.views:
         table = view_table(experiment, view, store).to_markdown()
         parts += [f"**{view.title}**", "", table, ""]
@@ -105,7 +113,7 @@ def _section(experiment: Experiment, store: Store) -> str:
 
 
 def _trouble(experiment: Experiment, store: Store) -> list[str]:
-    """Return a line for each failed run, and for each method with runs cut short."""
+    """Return a line for each failed run, and for each method that did not converge."""
     lines = []
     for case in experiment.cases:
         for method in experiment.methods_for(case):
@@ -115,11 +123,14 @@ def _trouble(experiment: Experiment, store: Store) -> list[str]:
                 for run in records
                 if run.failed
             ]
-            short = [run for run in records if run.status not in ("complete", "failed")]
+            short = [run for run in records if run.complaint]
             if short:
+                # The first clause: what follows says more of the same, and what to do about it.
+                first = _one_line(short[0].complaint.partition(";")[0])
                 lines.append(
-                    f"- {title} on {case.name}: {len(short)} of {len(records)} runs report "
-                    f'"{_one_line(short[0].status)}"'
+                    f"- {title} on {case.name}: {len(short)} of {len(records)} runs warn that they "
+                    f"may not have converged; set {short[0].number}, for example: "
+                    + first.removeprefix(f"{title}: ")
                 )
     return [*lines, ""] if lines else []
 
@@ -128,19 +139,20 @@ def _one_line(text: str) -> str:
     return textwrap.shorten(text, 240, placeholder=" ...")
 
 
-def _pairs(experiments: tuple[Experiment, ...]) -> list[tuple[Case, str]]:
-    """Return every case with every method that it is for, once."""
+def _pairs(experiments: tuple[Experiment, ...], *, quick: bool) -> list[tuple[Case, str]]:
+    """Return every case, or those of quick runs, with every method that it is for, once."""
     pairs = {
         (case.name, method): (case, method)
         for experiment in experiments
         for case in experiment.cases
+        if not quick or case.name in experiment.quick
         for method in experiment.methods_for(case)
     }
     return list(pairs.values())
 
 
 def _all_runs(experiments: tuple[Experiment, ...], store: Store) -> list[Record]:
-    return [record for pair in _pairs(experiments) for record in store.records(*pair)]
+    return [record for pair in _pairs(experiments, quick=False) for record in store.records(*pair)]
 
 
 def _csv(runs: list[Record]) -> bytes:

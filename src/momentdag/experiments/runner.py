@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import joblib
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -33,6 +35,11 @@ class Job(NamedTuple):
     case: Case
     method: str
     number: int
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What tells it from other runs."""
+        return self.case.name, self.method, self.number
 
 
 def reproduce(
@@ -90,7 +97,8 @@ def reproduce(
     wanted = list(EXPERIMENTS) if "all" in names else list(dict.fromkeys(names))
     for name in wanted:
         if name not in EXPERIMENTS:
-            raise OptionError(f"Expected 'all' or among {list(EXPERIMENTS)}; got {name!r}.")
+            known = ", ".join(EXPERIMENTS)
+            raise OptionError(f"Expected 'all' or experiments among {known}; got {name!r}.")
     return run_experiments(
         [EXPERIMENTS[name] for name in wanted],
         store=Store(folder, quick),
@@ -121,7 +129,7 @@ def run_experiments(
         raise OptionError(f"Expected a positive number of processes or -1; got {n_jobs}.")
     for name in () if methods is None else methods:
         if name not in METHODS:
-            raise OptionError(f"Expected methods among {list(METHODS)}; got {name!r}.")
+            raise OptionError(f"Expected methods among {', '.join(METHODS)}; got {name!r}.")
     jobs = [
         job
         for job in _jobs(experiments, store.quick, n_sets, max_variables)
@@ -162,41 +170,61 @@ def _jobs(
                 continue
             for number in range(usual if n_sets is None else n_sets):
                 for method in experiment.methods_for(case):
-                    jobs[case.name, method, number] = Job(case, method, number)
+                    job = Job(case, method, number)
+                    jobs[job.key] = job
     return sorted(jobs.values(), key=lambda job: (job.case.n_variables, job.number))
 
 
 def _complete(missing: list[Job], store: Store, n_jobs: int, console: Console) -> None:
+    """Make runs and keep each when it is there."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    waiting = {job.key: job for job in missing}
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         bar = progress.add_task("runs", total=len(missing))
-        tasks = [(job, store.settings(job.case, job.method), store.quick) for job in missing]
-        with closing(run_each(_make, tasks, n_jobs, ordered=False)) as results:
-            for job, record in results:
-                # Kept here: workers on other machines need not see the same folders.
-                write_record(store.path(*job), record, store.settings(job.case, job.method))
-                progress.update(bar, advance=1, description=f"{record.case}, {record.method}")
-                if record.reason:
-                    what = f"{record.method} on {record.case}, set {record.number}"
-                    console.print(f"failed: {what}: {record.reason}", markup=False)
+
+        def keep(record: Record) -> None:
+            # Kept here: workers on other machines need not see the same folders.
+            job = waiting.pop((record.case, record.method, record.number))
+            write_record(store.path(*job), record, store.settings(job.case, job.method))
+            progress.update(bar, advance=1, description=f"{record.case}, {record.method}")
+            if record.reason:
+                what = f"{record.method} on {record.case}, set {record.number}"
+                console.print(f"failed: {what}: {record.reason}", markup=False)
+
+        while waiting:
+            try:
+                for record in _made(list(waiting.values()), store, n_jobs):
+                    keep(record)
+            except BrokenProcessPool:
+                # Nobody says which run it was: those that were under way are made one at a time.
+                for job in list(waiting.values())[: joblib.effective_n_jobs(n_jobs)]:
+                    keep(_made_alone(job, store))
 
 
-def _make(job: Job, settings: dict[str, Any], quick: bool) -> tuple[Job, Record]:
+def _made(jobs: list[Job], store: Store, n_jobs: int) -> Iterator[Record]:
+    tasks = [(job, store.n_draws, store.quick) for job in jobs]
+    with closing(run_each(_make, tasks, n_jobs, ordered=False)) as results:
+        yield from results
+
+
+def _made_alone(job: Job, store: Store) -> Record:
+    """Make a run in a process of its own, which may be killed."""
+    try:
+        (record,) = _made([job], store, n_jobs=2)  # with 1 it would be made in this process
+    except BrokenProcessPool as error:
+        reason = f"The process was killed, by the system for want of memory perhaps ({error})."
+        return Record(*job.key, status="failed", reason=reason)
+    return record
+
+
+def _make(job: Job, n_draws: int, quick: bool) -> Record:
     """Make a run and return what came of it, be it a failure."""
     case, method, number = job
-    identity = (case.name, method, number)
     try:
         task = case.draw(number)
-        outcome = run(
-            method,
-            task.data,
-            task.orderings,
-            seed=number,
-            n_draws=settings["n_draws"],
-            quick=quick,
-        )
-        record = Record(
-            *identity,
+        outcome = run(method, task.data, task.orderings, seed=number, n_draws=n_draws, quick=quick)
+        return Record(
+            *job.key,
             measures=case.measure(task, outcome.posterior),
             seconds=outcome.seconds,
             status=outcome.status,
@@ -206,8 +234,7 @@ def _make(job: Job, settings: dict[str, Any], quick: bool) -> tuple[Job, Record]
         # Kept as what it is: one broken run must neither vanish nor take the others with it.
         where = traceback.format_exc(limit=-2)
         reason = f"{type(error).__name__}: {error}"
-        record = Record(*identity, status="failed", reason=reason, warnings=[where])
-    return job, record
+        return Record(*job.key, status="failed", reason=reason, warnings=[where])
 
 
 def _has_results(experiment: Experiment, store: Store) -> bool:

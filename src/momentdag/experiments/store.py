@@ -16,7 +16,9 @@ from momentdag.experiments.case import Case
 from momentdag.experiments.code import code_fingerprint
 from momentdag.experiments.methods import METHODS, N_DRAWS, N_QUICK_DRAWS
 
-__all__ = ["Record", "Store"]
+__all__ = ["Record", "Store", "write_record"]
+
+_NOT_CONVERGED = "ConvergenceWarning: "
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,12 @@ class Record:
     def failed(self) -> bool:
         """Whether nothing came of it."""
         return self.status == "failed"
+
+    @property
+    def complaint(self) -> str:
+        """What the method said of a run that did not converge, else empty."""
+        said = (own for own in self.warnings if own.startswith(_NOT_CONVERGED))
+        return next(said, "").removeprefix(_NOT_CONVERGED)
 
     def value(self, key: str) -> float | None:
         """Return a measure, or the run time under the key "seconds"; None if there is none."""

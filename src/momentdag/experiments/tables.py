@@ -27,22 +27,28 @@ class Table:
     title : str
     columns : tuple of str
     rows : tuple of tuple of str
+    n_labels : int
+        Columns that name what the others give numbers of.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    n_labels: int = 1
 
     def to_markdown(self) -> str:
         """Return the table as Markdown, without its title."""
-        ruler = ("---", *["---:"] * (len(self.columns) - 1))
+        n_numbers = len(self.columns) - self.n_labels
+        ruler = (*["---"] * self.n_labels, *["---:"] * n_numbers)
         return "\n".join(f"| {' | '.join(row)} |" for row in (self.columns, ruler, *self.rows))
 
     def to_rich(self) -> rich.table.Table:
         """Return the table for the terminal."""
         shown = rich.table.Table(title=self.title, title_justify="left")
         for k, column in enumerate(self.columns):
-            shown.add_column(column, justify="right" if k else "left", no_wrap=k == 0)
+            shown.add_column(
+                column, justify="left" if k < self.n_labels else "right", no_wrap=k == 0
+            )
         for row in self.rows:
             shown.add_row(*row)
         return shown
@@ -56,12 +62,17 @@ class Summary(NamedTuple):
     n: int
     n_failed: int = 0
 
-    def shown(self, digits: int) -> str:
-        """Return "mean ± sd", the mean alone for one data set, or a dot for none."""
+    def shown(self, digits: int, n_usual: int | None = None) -> str:
+        """Return "mean ± sd", the mean alone for one data set, or a dot for none.
+
+        The number of sets follows in brackets where it is not ``n_usual``.
+        """
         parts = [] if self.n or self.n_failed else [_NOT_RUN]
         if self.n:
             mean = f"{self.mean:.{digits}f}"
             parts.append(mean if self.n == 1 else f"{mean} ± {self.sd:.{digits}f}")
+            if n_usual not in (None, self.n):
+                parts.append(f"[{self.n}]")
         if self.n_failed:
             parts.append(f"({self.n_failed} failed)")
         return " ".join(parts)
@@ -121,16 +132,9 @@ def view_table(experiment: Experiment, view: View, store: Store) -> Table:
     columns = [" ".join(part for part in (m.title, group) if part) for group, m in view.columns]
     lines = []
     for row in rows(experiment, view, store):
+        n_usual = max(cell.n for cell in row.cells)
         pairs = zip(row.cells, view.columns, strict=True)
-        cells = [cell.shown(metric.digits) for cell, (_, metric) in pairs]
-        lines.append((row.title, *cells, _count([cell.n for cell in row.cells])))
+        cells = [cell.shown(metric.digits, n_usual) for cell, (_, metric) in pairs]
+        lines.append((row.title, *cells, str(n_usual)))
     lines += [(f"paper: {name}", *cells, "20") for name, cells in view.printed.items()]
     return Table(f"{experiment.title}: {view.title}", ("", *columns, "sets"), tuple(lines))
-
-
-def _count(counts: list[int]) -> str:
-    """Return the number of sets, as a range if columns differ; columns not run aside."""
-    run = [count for count in counts if count]
-    if not run:
-        return "0"
-    return str(min(run)) if min(run) == max(run) else f"{min(run)}-{max(run)}"
