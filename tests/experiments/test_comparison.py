@@ -10,7 +10,7 @@ from momentdag.experiments.comparison import (
     comparison_table,
     read_printed,
     verdict,
-    verdict_table,
+    verdict_tables,
 )
 from momentdag.experiments.tables import Summary
 
@@ -58,10 +58,12 @@ def test_verdicts_are_counted_for_each_table_and_method():
         compared("20", "MC3", "SHD", "no clear difference"),
     ]
     assert len(comparison_table(all_of_them).rows) == 4
-    counts = verdict_table(all_of_them)
-    assert counts.columns[2:5] == ("method", "ours is better", "no clear difference")
-    assert counts.rows == (
-        ("a", "17", "MC3", "2", "", "F1: 1 ± 1, paper 2 ± 1"),
-        ("a", "17", "DDS", "", "1", ""),
-        ("a", "20", "MC3", "", "1", ""),
+    first, second = verdict_tables(all_of_them)
+    assert (first.title, second.title) == ("a, 17", "a, 20")
+    assert first.columns[:3] == ("method", "ours is better", "no clear difference")
+    assert first.rows == (
+        ("MC3", "2", "", "F1: 1 ± 1, paper 2 ± 1"),
+        ("DDS", "", "1", ""),
     )
+    assert second.columns == ("method", "no clear difference", "furthest apart")
+    assert second.rows == (("MC3", "1", ""),)

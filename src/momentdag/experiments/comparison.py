@@ -20,7 +20,7 @@ __all__ = [
     "comparison_table",
     "read_printed",
     "verdict",
-    "verdict_table",
+    "verdict_tables",
 ]
 
 _N_PAPER = 20  # runs behind each printed number
@@ -164,18 +164,23 @@ def comparison_table(compared: Sequence[Compared]) -> Table:
     return Table("Ours beside the paper's", columns, tuple(own[:7] for own in compared), 4)
 
 
-def verdict_table(compared: Sequence[Compared]) -> Table:
-    """Return how many end in which verdict, method by method, and the one furthest apart."""
-    groups: dict[tuple[str, str, str], list[Compared]] = {}
+def verdict_tables(compared: Sequence[Compared]) -> list[Table]:
+    """Return, for each table of the paper, how many numbers of a method end in which verdict."""
+    tables: dict[tuple[str, str], dict[str, list[Compared]]] = {}
     for own in compared:
-        groups.setdefault((own.experiment, own.view, own.method), []).append(own)
-    shown = [said for said in _VERDICTS if any(own.verdict == said for own in compared)]
+        methods = tables.setdefault((own.experiment, own.view), {})
+        methods.setdefault(own.method, []).append(own)
+    return [_verdict_table(", ".join(key), methods) for key, methods in tables.items()]
+
+
+def _verdict_table(title: str, methods: dict[str, list[Compared]]) -> Table:
+    said = {own.verdict for members in methods.values() for own in members}
+    shown = [each for each in _VERDICTS if each in said]
     lines = []
-    for key, members in groups.items():
-        counts = [sum(own.verdict == said for own in members) for said in shown]
-        lines.append((*key, *(str(n) if n else "" for n in counts), _furthest(members)))
-    columns = ("experiment", "table", "method", *shown, "furthest apart")
-    return Table("Verdicts", columns, tuple(lines), 3)
+    for method, members in methods.items():
+        counts = [sum(own.verdict == each for own in members) for each in shown]
+        lines.append((method, *(str(n) if n else "" for n in counts), _furthest(members)))
+    return Table(title, ("method", *shown, "furthest apart"), tuple(lines))
 
 
 def _furthest(members: Sequence[Compared]) -> str:

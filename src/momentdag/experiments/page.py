@@ -15,7 +15,7 @@ from momentdag.experiments.comparison import (
     Compared,
     compare,
     comparison_table,
-    verdict_table,
+    verdict_tables,
 )
 from momentdag.experiments.experiment import Experiment
 from momentdag.experiments.figures import draw_figure
@@ -92,8 +92,10 @@ def _difference(compared: list[Compared]) -> str:
             "lists them all. Two means are called different if Welch's test tells them apart at "
             "the level of 5 %, so that one in twenty equal ones would be, too. The data are not "
             "the paper's own: a difference is one of data and of method together.\n\n"
-            f"{verdict_table(compared).to_markdown()}\n\n{NOT_COMPARED}"
         )
+        for table in verdict_tables(compared):
+            said += f"**{table.title}**\n\n{table.to_markdown()}\n\n"
+        said += NOT_COMPARED
     return f"## Where our numbers differ from the paper's\n\n{said}\n"
 
 

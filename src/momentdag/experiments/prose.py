@@ -43,7 +43,7 @@ bar where a method was not run. The dashed line is the empty graph.
 """
 
 NOT_COMPARED = """\
-Left out of this table: *Evidence*, which the paper does not have, and figures, which it gives
+Left out: *Evidence*, which the paper does not have, and figures, which it gives
 without numbers. The paper's numbers on Sachs stand under both networks, though they can belong to
 one at most. Run times are of different machines.
 """
