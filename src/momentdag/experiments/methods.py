@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -38,18 +38,18 @@ N_DRAWS = 2000
 N_QUICK_DRAWS = 400
 
 
-class Fit(Protocol):
-    """Learn a posterior; return it with its status."""
+class Request(NamedTuple):
+    """What a method is asked to do."""
 
-    def __call__(
-        self,
-        data: pd.DataFrame,
-        knowledge: Knowledge | None,
-        seed: int,
-        n_draws: int,
-        options: Mapping[str, Any],
-    ) -> tuple[Posterior, str]:
-        """Return draws (a point estimate is one) and "complete" or what went wrong."""
+    data: pd.DataFrame
+    knowledge: Knowledge | None
+    seed: int
+    n_draws: int
+    options: Mapping[str, Any]
+
+
+Fit: TypeAlias = Callable[[Request], tuple[Posterior, str]]
+"""To draws (a point estimate is one), and "complete" or what went wrong."""
 
 
 @dataclass(frozen=True)
@@ -58,24 +58,17 @@ class Engine:
 
     name: Literal["evidence", "variational"]
 
-    def __call__(
-        self,
-        data: pd.DataFrame,
-        knowledge: Knowledge | None,
-        seed: int,
-        n_draws: int,
-        options: Mapping[str, Any],
-    ) -> tuple[Posterior, str]:
+    def __call__(self, request: Request) -> tuple[Posterior, str]:
         """Fit the estimator."""
         from momentdag.estimator import MomentDAG
 
         estimator = MomentDAG(
             engine=self.name,
-            knowledge=knowledge,
-            n_draws=n_draws,
-            random_state=seed,
-            engine_options=dict(options),
-        ).fit(data)
+            knowledge=request.knowledge,
+            n_draws=request.n_draws,
+            random_state=request.seed,
+            engine_options=dict(request.options),
+        ).fit(request.data)
         return estimator.posterior_, estimator.status_
 
 
@@ -85,37 +78,20 @@ class Baseline:
 
     name: Literal["icdh", "host", "dds", "mc3", "varsort"]
 
-    def __call__(
-        self,
-        data: pd.DataFrame,
-        knowledge: Knowledge | None,
-        seed: int,
-        n_draws: int,
-        options: Mapping[str, Any],
-    ) -> tuple[Posterior, str]:
+    def __call__(self, request: Request) -> tuple[Posterior, str]:
         """Fit the baseline."""
         from momentdag.baselines import fit
 
+        data, knowledge, seed, n_draws, options = request
         result = fit(self.name, data, knowledge, n_draws, seed, options)
         return result.posterior, result.status
 
 
-@dataclass(frozen=True)
-class EmptyGraph:
-    """No edges, whatever the data."""
-
-    def __call__(
-        self,
-        data: pd.DataFrame,
-        knowledge: Knowledge | None,
-        seed: int,
-        n_draws: int,
-        options: Mapping[str, Any],
-    ) -> tuple[Posterior, str]:
-        """Return one draw without edges."""
-        names = tuple(str(name) for name in data.columns)
-        nothing = np.zeros((1, len(names), len(names)), dtype=bool)
-        return Posterior(names, nothing, nothing, Provenance(EMPTY)), "complete"
+def _no_edges(request: Request) -> tuple[Posterior, str]:
+    """Return one draw without edges, whatever the data."""
+    names = tuple(str(name) for name in request.data.columns)
+    nothing = np.zeros((1, len(names), len(names)), dtype=bool)
+    return Posterior(names, nothing, nothing, Provenance(EMPTY)), "complete"
 
 
 @dataclass(frozen=True)
@@ -221,7 +197,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "varsort": Method(
             "VarSort", Baseline("varsort"), "momentdag.baselines.varsort", paper="VarSort"
         ),
-        EMPTY: Method("Empty graph", EmptyGraph(), "momentdag.posterior"),
+        EMPTY: Method("Empty graph", _no_edges, "momentdag.posterior"),
     }
 )
 
@@ -269,10 +245,11 @@ def run(
     knowledge = None
     if orderings:
         knowledge = Knowledge(order=list(orderings), strength=method.knowledge)
+    request = Request(data, knowledge, seed, n_draws, method.settings(quick=quick))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         start = time.perf_counter()
-        posterior, status = method.fit(data, knowledge, seed, n_draws, method.settings(quick=quick))
+        posterior, status = method.fit(request)
         seconds = time.perf_counter() - start
     said = dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught)
     return Outcome(posterior, seconds, status, tuple(said))
