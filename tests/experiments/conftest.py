@@ -17,12 +17,12 @@ def console():
 def complete(console):
     """Run experiments given as values in a folder; return the exit status."""
 
-    def run(experiments, folder: Path, n_sets=1, methods=None, page_folder=None):
+    def run(experiments, folder: Path, n_sets=1, n_jobs=1, methods=None, page_folder=None):
         return run_experiments(
             experiments,
             store=Store(folder, quick=True),
             n_sets=n_sets,
-            n_jobs=1,
+            n_jobs=n_jobs,
             console=console,
             methods=methods,
             max_variables=None,

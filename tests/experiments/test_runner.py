@@ -15,7 +15,7 @@ from momentdag.errors import OptionError
 from momentdag.experiments import EXPERIMENTS
 from momentdag.experiments.case import Task
 from momentdag.experiments.experiment import Metric, View
-from momentdag.experiments.runner import INTERRUPTED, Job, _complete, reproduce
+from momentdag.experiments.runner import INTERRUPTED, reproduce
 from momentdag.experiments.simulated import simulated
 from momentdag.experiments.store import Store
 
@@ -153,17 +153,16 @@ def killed(number):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
-def test_a_run_that_kills_its_process_is_recorded_and_the_others_go_on(tmp_path, console):
+def test_a_run_that_kills_its_process_is_recorded_and_the_others_go_on(tmp_path, complete):
     experiment = replace(tiny(killed), methods=("varsort",))
     (case,) = experiment.cases
     store = Store(tmp_path, quick=True)
-    jobs = [Job(case, "varsort", number) for number in range(4)]
-    _complete(jobs, store, n_jobs=2, console=console)
+    assert complete([experiment], tmp_path, n_sets=4, n_jobs=2) == 1
     records = store.records(case, "varsort")
     assert [run.failed for run in records] == [False, True, False, False]
     assert "The process was killed" in records[1].reason
     # In this process it is well: what failed is made again.
-    _complete(jobs[1:2], store, n_jobs=1, console=console)
+    assert complete([experiment], tmp_path, n_sets=4) == 0
     assert not store.records(case, "varsort")[1].failed
 
 

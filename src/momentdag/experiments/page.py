@@ -70,15 +70,14 @@ def _gaps(experiments: tuple[Experiment, ...], store: Store) -> list[str]:
     if store.quick:
         most = min(most, 1)  # some cases have a second set, to show how tables look
     touched = {name for (name, _), n in counts.items() if n}
-    missing: dict[str, list[str]] = {}
+    missing: dict[str, dict[str, None]] = {}  # names once each, in their order
     for (name, method), n in counts.items():
-        who = METHODS[method].title if name in touched else "Every method"
-        said = f"{name} ({n} of {most})" if n else name
-        if n < most and said not in missing.setdefault(who, []):
-            missing[who].append(said)
-    lines = [f"- {who}: {', '.join(names)}" for who, names in missing.items() if names]
-    if not lines:
+        if n < most:
+            who = METHODS[method].title if name in touched else "Every method"
+            missing.setdefault(who, {})[f"{name} ({n} of {most})" if n else name] = None
+    if not missing:
         return []
+    lines = [f"- {who}: {', '.join(names)}" for who, names in missing.items()]
     each = "one set" if most == 1 else f"{most} sets"
     return [f"**Not complete.** Still missing, of {each} for each case and method:\n", *lines, ""]
 
