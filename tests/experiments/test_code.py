@@ -1,3 +1,5 @@
+import ast
+
 from momentdag.experiments import code
 from momentdag.experiments.code import code_fingerprint
 
@@ -30,3 +32,15 @@ def test_comments_and_docstrings_do_not_count_but_code_does(tmp_path, monkeypatc
     assert fingerprint('"""Two."""\n# why\nx = 1\n') == first
     assert fingerprint('"""One."""\nx = 2\n') != first
     code._read.cache_clear()
+
+
+def test_versions_of_python_and_momentdag_do_not_count():
+    assert "_version.py" not in reached("momentdag.posterior")
+    tree = ast.parse("def f(x=None):\n    return [], {**x}, None\n")
+    plain = code._plain(tree)
+    function = tree.body[0]
+    function.type_params = []  # what Python 3.12 added
+    function._fields = (*ast.FunctionDef._fields, "type_params")
+    assert code._plain(tree) == plain
+    for other in ("f(x): return [], {**x}, None", "f(x=None): return [], {**x}, 0"):
+        assert code._plain(ast.parse(f"def {other}\n")) != plain

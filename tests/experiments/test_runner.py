@@ -120,6 +120,10 @@ def good(number):
     return simulated("sparse-5").draw(number)
 
 
+def never(number):
+    raise AssertionError(f"set {number} was finished")
+
+
 def test_a_failed_run_is_recorded_shown_and_tried_again(tmp_path, complete, console):
     def constant_column(number):
         task = good(number)
@@ -143,6 +147,20 @@ def test_a_failed_run_is_recorded_shown_and_tried_again(tmp_path, complete, cons
     assert "Not complete" not in (tmp_path / "reproduction.md").read_text(encoding="utf-8")
     changed = {path.name for path, written in kept(tmp_path).items() if before[path] != written}
     assert changed == {"000.json"}
+
+
+def test_a_page_goes_on_from_its_own_runs(tmp_path, complete, console):
+    page = tmp_path / "docs"
+    assert complete([tiny(good)], tmp_path / "first", n_sets=2, page_folder=page) == 0
+    before = (page / "reproduction.md").read_text(encoding="utf-8")
+    # In a new folder, as in a new clone, nothing is run again and nothing is lost from the page.
+    assert complete([tiny(never)], tmp_path / "second", n_sets=2, page_folder=page) == 0
+    said = console.file.getvalue()
+    assert f"4 finished run(s) taken over from {page / '_static'}" in said
+    assert (page / "reproduction.md").read_text(encoding="utf-8") == before
+    # One's own page begins afresh.
+    assert complete([tiny(good)], tmp_path / "third", n_sets=1) == 0
+    assert said.count("taken over") == console.file.getvalue().count("taken over")
 
 
 def killed(number):

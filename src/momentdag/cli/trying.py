@@ -69,7 +69,10 @@ def reproduce(
         int | None, typer.Option("--max-variables", min=1, help="Leave out larger cases.")
     ] = None,
     page: Annotated[
-        Path | None, typer.Option("--page", help="Write the page to another folder.")
+        Path | None,
+        typer.Option(
+            "--page", help="Write the page to another folder, and go on from the runs of one there."
+        ),
     ] = None,
 ) -> None:
     """Reproduce tables and figures of the paper.

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 __all__ = ["code_fingerprint"]
 
@@ -16,6 +17,8 @@ _WITH_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionD
 
 def code_fingerprint(modules: Iterable[str]) -> str:
     """Hash modules of momentdag and all of momentdag that they import, whatever comments say.
+
+    The version of Python makes no difference, nor does that of momentdag.
 
     Examples
     --------
@@ -46,9 +49,11 @@ def _file(module: str) -> Path | None:
     """Return the file of a module, or of the one that a name was imported from.
 
     A package that only stands above the module does not count: what it exports besides has no
-    influence. Nor does the root, which loads nothing.
+    influence. Nor do the root, which loads nothing, and the number of the version.
     """
     parts = module.split(".")[1:]
+    if parts[:1] == ["_version"]:
+        return None
     for k in range(len(parts), 0, -1):
         place = _ROOT.joinpath(*parts[:k])
         for path in (place.with_suffix(".py"), place / "__init__.py"):
@@ -71,4 +76,19 @@ def _read(path: Path) -> tuple[str, tuple[str, ...]]:
             # A name may be a module of its own.
             imported += [f"{node.module}.{alias.name}" for alias in node.names]
     ours = tuple(name for name in imported if name.startswith("momentdag."))
-    return ast.dump(tree), ours
+    return _plain(tree), ours
+
+
+def _plain(node: Any) -> str:
+    """Write a tree down, as `ast.dump` does, but without fields that only some Pythons have.
+
+    What newer ones add is empty in code that older ones can read.
+    """
+    if isinstance(node, list):
+        return f"[{', '.join(map(_plain, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = ((name, value) for name, value in ast.iter_fields(node) if value not in (None, []))
+    return (
+        f"{type(node).__name__}({', '.join(f'{name}={_plain(value)}' for name, value in fields)})"
+    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from momentdag.errors import OptionError
 from momentdag.experiments.case import Case
 
-__all__ = ["Experiment", "Metric", "View"]
+__all__ = ["Experiment", "Metric", "View", "pairs"]
 
 
 @dataclass(frozen=True)
@@ -143,3 +143,23 @@ class Experiment:
     def methods_for(self, case: Case) -> tuple[str, ...]:
         """Return the methods that run on a case."""
         return self.informed if case.variant else self.methods
+
+
+def pairs(experiments: Iterable[Experiment], *, quick: bool) -> list[tuple[Case, str]]:
+    """Return every case, or those of quick runs, with every method that it is for, once.
+
+    Examples
+    --------
+    >>> from momentdag.experiments import EXPERIMENTS
+    >>> sparse, varsort = EXPERIMENTS["fig-sparse"], EXPERIMENTS["table-varsort"]
+    >>> len(pairs([sparse], quick=True)), len(pairs([sparse, varsort], quick=True))
+    (18, 18)
+    """
+    found = {
+        (case.name, method): (case, method)
+        for experiment in experiments
+        for case in experiment.cases
+        if not quick or case.name in experiment.quick
+        for method in experiment.methods_for(case)
+    }
+    return list(found.values())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import textwrap
 from pathlib import Path
 
 from momentdag._version import __version__
@@ -17,16 +14,19 @@ from momentdag.experiments.comparison import (
     comparison_table,
     verdict_tables,
 )
-from momentdag.experiments.experiment import Experiment
+from momentdag.experiments.experiment import Experiment, pairs
 from momentdag.experiments.figures import draw_figure
+from momentdag.experiments.ledger import ledger
 from momentdag.experiments.methods import METHODS
 from momentdag.experiments.prose import CAPTION, HEAD, LEFT_OPEN, NOT_COMPARED, QUICK
-from momentdag.experiments.store import Record, Store
+from momentdag.experiments.store import Store, one_line
 from momentdag.experiments.tables import view_table
 
-__all__ = ["write_page"]
+__all__ = ["RUNS", "write_page"]
 
 _STATIC = Path("_static", "reproduction")
+RUNS = _STATIC / "runs.csv"
+"""Where the table of all runs lies, seen from the page."""
 
 
 def write_page(experiments: tuple[Experiment, ...], store: Store, folder: Path) -> Path:
@@ -54,9 +54,9 @@ def write_page(experiments: tuple[Experiment, ...], store: Store, folder: Path) 
     if compared:
         table = comparison_table(compared).to_markdown()
         parts.append(f"## Every number beside the paper's\n\n{table}\n")
-    runs = _all_runs(experiments, store)
-    write_atomically(static / "runs.csv", _csv(runs))
-    parts.append(_foot(runs))
+    every = pairs(experiments, quick=False)
+    write_atomically(folder / RUNS, ledger(every, store))
+    parts.append(_foot(every, store))
     return write_atomically(folder / "reproduction.md", "\n".join(parts).encode())
 
 
@@ -64,7 +64,7 @@ def _gaps(experiments: tuple[Experiment, ...], store: Store) -> list[str]:
     """Say what is not there, unless every method has run on the same number of sets."""
     counts = {
         (case.name, method): sum(not run.failed for run in store.records(case, method))
-        for case, method in _pairs(experiments, quick=store.quick)
+        for case, method in pairs(experiments, quick=store.quick)
     }
     most = max(counts.values(), default=0)
     if store.quick:
@@ -120,58 +120,24 @@ def _trouble(experiment: Experiment, store: Store) -> list[str]:
         for method in experiment.methods_for(case):
             title, records = METHODS[method].title, store.records(case, method)
             lines += [
-                f"- **Failed:** {title} on {case.name}, set {run.number}: {_one_line(run.reason)}"
+                f"- **Failed:** {title} on {case.name}, set {run.number}: {one_line(run.reason)}"
                 for run in records
                 if run.failed
             ]
             short = [run for run in records if run.complaint]
             if short:
-                # The first clause: what follows says more of the same, and what to do about it.
-                first = _one_line(short[0].complaint.partition(";")[0])
                 lines.append(
                     f"- {title} on {case.name}: {len(short)} of {len(records)} runs warn that they "
                     f"may not have converged; set {short[0].number}, for example: "
-                    + first.removeprefix(f"{title}: ")
+                    + short[0].complaint.removeprefix(f"{title}: ")
                 )
     return [*lines, ""] if lines else []
 
 
-def _one_line(text: str) -> str:
-    return textwrap.shorten(text, 240, placeholder=" ...")
-
-
-def _pairs(experiments: tuple[Experiment, ...], *, quick: bool) -> list[tuple[Case, str]]:
-    """Return every case, or those of quick runs, with every method that it is for, once."""
-    pairs = {
-        (case.name, method): (case, method)
-        for experiment in experiments
-        for case in experiment.cases
-        if not quick or case.name in experiment.quick
-        for method in experiment.methods_for(case)
-    }
-    return list(pairs.values())
-
-
-def _all_runs(experiments: tuple[Experiment, ...], store: Store) -> list[Record]:
-    return [record for pair in _pairs(experiments, quick=False) for record in store.records(*pair)]
-
-
-def _csv(runs: list[Record]) -> bytes:
-    keys = sorted({key for run in runs for key in run.measures})
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["case", "method", "set", "status", "seconds", *keys])
-    for run in runs:
-        measures = [f"{run.measures[key]:.6g}" if key in run.measures else "" for key in keys]
-        status = f"failed: {_one_line(run.reason)}" if run.failed else run.status
-        writer.writerow([run.case, run.method, run.number, status, f"{run.seconds:.2f}", *measures])
-    return text.getvalue().encode()
-
-
-def _foot(runs: list[Record]) -> str:
-    path = (_STATIC / "runs.csv").as_posix()
+def _foot(every: list[tuple[Case, str]], store: Store) -> str:
+    runs = [record for pair in every for record in store.records(*pair)]
     n_failed = sum(run.failed for run in runs)
     return (
         f"---\n\nmomentdag {__version__}, {len(runs)} runs, {n_failed} of them failed. Every "
-        f"single run is a line of [runs.csv]({path}).\n"
+        f"single run is a line of [runs.csv]({RUNS.as_posix()}).\n"
     )

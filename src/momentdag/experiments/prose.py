@@ -18,7 +18,8 @@ Figures of the paper have no printed numbers: there, only the pictures can be co
 
 Each finished run is kept in a file of its own, in `reproduction/results`, under a key of its
 settings and of the code that it depends on; the same command again does what is missing. The page
-is written next to the results; only `--page docs` renews this one.
+is written next to the results; only `--page docs` renews this one, and goes on from the runs that
+it has, as far as settings and code are still the same.
 
 **How to read the tables.** Mean ± standard deviation over data sets (data set i has seed 20260 +
 i, the method seed i). SHD counts the edges to add, remove or turn round, its rate is SHD by the

@@ -16,9 +16,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from momentdag.errors import OptionError
 from momentdag.experiments.case import Case
-from momentdag.experiments.experiment import Experiment
+from momentdag.experiments.experiment import Experiment, pairs
+from momentdag.experiments.ledger import take_over
 from momentdag.experiments.methods import METHODS, run
-from momentdag.experiments.page import write_page
+from momentdag.experiments.page import RUNS, write_page
 from momentdag.experiments.registry import EXPERIMENTS
 from momentdag.experiments.store import Record, Store, write_record
 from momentdag.experiments.tables import view_table
@@ -80,7 +81,8 @@ def reproduce(
         Leave out larger cases.
     page_folder : Path or None
         Gets ``reproduction.md`` and its figures in ``_static/reproduction/``; None takes
-        ``folder``. "docs" renews the page of the documentation.
+        ``folder``. "docs" renews the page of the documentation. Finished runs of a page that is
+        there already are taken over, if settings and code are the present ones.
 
     Returns
     -------
@@ -130,6 +132,13 @@ def run_experiments(
     for name in () if methods is None else methods:
         if name not in METHODS:
             raise OptionError(f"Expected methods among {', '.join(METHODS)}; got {name!r}.")
+    # Results of other experiments that are kept, here or in the page, belong to the same page.
+    known = {**EXPERIMENTS, **{experiment.name: experiment for experiment in experiments}}
+    earlier = page_folder / RUNS
+    n_taken = take_over(earlier, pairs(known.values(), quick=False), store)
+    if n_taken:
+        said = f"{n_taken} finished run(s) taken over from {earlier}"
+        console.print(said, markup=False, highlight=False)
     jobs = [
         job
         for job in _jobs(experiments, store.quick, n_sets, max_variables)
@@ -146,10 +155,8 @@ def run_experiments(
     for experiment in experiments:
         for view in experiment.views:
             console.print(view_table(experiment, view, store).to_rich())
-    # Results kept of other experiments belong to the same page.
-    shown = {experiment.name: experiment for experiment in experiments}
-    others = {name: e for name, e in EXPERIMENTS.items() if _has_results(e, store)}
-    page = write_page(tuple({**others, **shown}.values()), store, page_folder)
+    shown = tuple(e for e in known.values() if e in experiments or _has_results(e, store))
+    page = write_page(shown, store, page_folder)
     console.print(f"Written to {page}", markup=False, highlight=False)
     failed = [job for job in jobs if not store.is_finished(*job)]
     if failed:
@@ -238,8 +245,4 @@ def _make(job: Job, n_draws: int, quick: bool) -> Record:
 
 
 def _has_results(experiment: Experiment, store: Store) -> bool:
-    return any(
-        store.records(case, method)
-        for case in experiment.cases
-        for method in experiment.methods_for(case)
-    )
+    return any(store.records(*pair) for pair in pairs([experiment], quick=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import textwrap
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +17,10 @@ from momentdag.experiments.case import Case
 from momentdag.experiments.code import code_fingerprint
 from momentdag.experiments.methods import METHODS, N_DRAWS, N_QUICK_DRAWS
 
-__all__ = ["Record", "Store", "write_record"]
+__all__ = ["NOT_CONVERGED", "Record", "Store", "one_line", "write_record"]
 
-_NOT_CONVERGED = "ConvergenceWarning: "
+NOT_CONVERGED = "ConvergenceWarning: "
+"""How the warning begins that a method may not have converged."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,12 @@ class Record:
 
     @property
     def complaint(self) -> str:
-        """What the method said of a run that did not converge, else empty."""
-        said = (own for own in self.warnings if own.startswith(_NOT_CONVERGED))
-        return next(said, "").removeprefix(_NOT_CONVERGED)
+        """What the method said of a run that may not have converged, else empty.
+
+        The first clause: what follows says more of the same, and what to do about it.
+        """
+        said = (own for own in self.warnings if own.startswith(NOT_CONVERGED))
+        return one_line(next(said, "").removeprefix(NOT_CONVERGED).partition(";")[0])
 
     def value(self, key: str) -> float | None:
         """Return a measure, or the run time under the key "seconds"; None if there is none."""
@@ -120,11 +125,15 @@ class Store:
     def _codes(self) -> dict[tuple[str, ...], str]:
         return {}
 
+    def key(self, case: Case, method: str) -> str:
+        """Return what tells runs with the present settings and code from others."""
+        said = json.dumps(self.settings(case, method), sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()[:12]
+
     def place(self, case: Case, method: str) -> Path:
         """Return the folder of the runs of a method on a case."""
-        said = json.dumps(self.settings(case, method), sort_keys=True)
-        key = hashlib.sha256(said.encode()).hexdigest()[:12]
-        return self.folder / "results" / case.name / f"{method}-{key}"
+        name = f"{method}-{self.key(case, method)}"
+        return self.folder / "results" / case.name / name
 
     def path(self, case: Case, method: str, number: int) -> Path:
         """Return the file of a run."""
@@ -138,6 +147,17 @@ class Store:
     def records(self, case: Case, method: str) -> list[Record]:
         """Return the runs of a method on a case, by number."""
         return [_read(path) for path in sorted(self.place(case, method).glob("*.json"))]
+
+
+def one_line(text: str) -> str:
+    """Return text without line breaks, cut where it is long.
+
+    Examples
+    --------
+    >>> one_line("so   many words")
+    'so many words'
+    """
+    return textwrap.shorten(text, 240, placeholder=" ...")
 
 
 def write_record(path: Path, record: Record, settings: dict[str, Any]) -> None:
