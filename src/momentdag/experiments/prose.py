@@ -81,6 +81,7 @@ LEFT_OPEN = """\
   least squares) was settled on after a look at true graphs of the sparse and dense presets, the
   engines' by evidence, objective or the density of new rows (the shapes of noise by evidence, too,
   but because of two edges of the Sachs network that were turned round).
-- **Machines.** The paper's times are from a GPU server, ours from processor cores; several
-  processes at a time disturb each other.
+- **Machines.** The paper's times are from a GPU server, ours from cores of shared processors, on
+  which the same fit took up to three times as long on one day as on another; several processes at
+  a time disturb each other.
 """

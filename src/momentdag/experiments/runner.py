@@ -82,7 +82,7 @@ def reproduce(
     page_folder : Path or None
         Gets ``reproduction.md`` and its figures in ``_static/reproduction/``; None takes
         ``folder``. "docs" renews the page of the documentation. Finished runs of a page that is
-        there already are taken over, if settings and code are the present ones.
+        there already are taken over into ``folder``, if settings and code are the present ones.
 
     Returns
     -------
@@ -132,13 +132,14 @@ def run_experiments(
     for name in () if methods is None else methods:
         if name not in METHODS:
             raise OptionError(f"Expected methods among {', '.join(METHODS)}; got {name!r}.")
-    # Results of other experiments that are kept, here or in the page, belong to the same page.
+    # Results of other experiments that are kept belong to the same page.
     known = {**EXPERIMENTS, **{experiment.name: experiment for experiment in experiments}}
-    earlier = page_folder / RUNS
-    n_taken = take_over(earlier, pairs(known.values(), quick=False), store)
-    if n_taken:
-        said = f"{n_taken} finished run(s) taken over from {earlier}"
-        console.print(said, markup=False, highlight=False)
+    if page_folder.resolve() != store.folder.resolve():  # else it was made from these very results
+        earlier = page_folder / RUNS
+        n_taken = take_over(earlier, pairs(known.values(), quick=False), store)
+        if n_taken:
+            said = f"{n_taken} finished run(s) taken over from {earlier}"
+            console.print(said, markup=False, highlight=False)
     jobs = [
         job
         for job in _jobs(experiments, store.quick, n_sets, max_variables)
