@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from momentdag.engines.evidence.exact import enumerate_pairs
+from momentdag.engines.variational import resampling
 from momentdag.engines.variational.parent_sets import EdgePrior
 from momentdag.engines.variational.resampling import Proposals, resample, systematic
 from momentdag.metrics import total_variation
@@ -92,3 +93,15 @@ def test_limits_hold_in_every_draw():
 def test_systematic_draws_keep_shares_to_within_one():
     found = systematic(np.random.default_rng(0), np.array([0.2, 0.5, 0.3]), 101)
     assert (np.abs(np.bincount(found) - np.array([20.2, 50.5, 30.3])) <= 1).all()
+
+
+def test_sums_over_parent_sets_are_right_whichever_masks_came_before():
+    rng = np.random.default_rng(5)
+    members = rng.integers(2**6, size=30)
+    log_p = rng.normal(size=30)
+    choice = resampling._Choice(log_p, members)
+    for _ in range(20):
+        before = rng.integers(2**6, size=7)
+        within = members & ~before[:, None] == 0
+        direct = [np.logaddexp.reduce(log_p[row], initial=-np.inf) for row in within]
+        np.testing.assert_allclose(choice.log_sum(before), direct, rtol=1e-12)

@@ -105,12 +105,14 @@ class _Choice:
     def __init__(self, log_p: FloatArray, members: IntArray) -> None:
         self._log_p = log_p
         self._members = members
-        self._known: IntArray = np.empty(0, dtype=np.int64)
-        self._log_sums: FloatArray = np.empty(0)
+        # In order, behind them a number that is no mask: so every mask has a place among them.
+        self._known: IntArray = np.array([np.iinfo(np.int64).max])
+        self._log_sums: FloatArray = np.array([np.nan])
 
     def log_sum(self, before: IntArray) -> FloatArray:
         """Return log Σ p over the sets within each mask ``before`` (k,), (k,)."""
-        new = np.setdiff1d(before, self._known)
+        at = np.searchsorted(self._known, before)
+        new = np.unique(before[self._known[at] != before])
         if len(new):
             # Chains come back to the same masks: each is summed once.
             admitted = self._members & ~new[:, None] == 0
@@ -118,11 +120,11 @@ class _Choice:
             largest = np.maximum(log_p.max(axis=1), np.finfo(np.float64).min)
             with np.errstate(divide="ignore"):  # no set kept that the mask admits
                 sums = largest + np.log(np.exp(log_p - largest[:, None]).sum(axis=1))
-            known = np.concatenate([self._known, new])
-            order = np.argsort(known)
-            self._known = known[order]
-            self._log_sums = np.concatenate([self._log_sums, sums])[order]
-        return self._log_sums[np.searchsorted(self._known, before)]
+            places = np.searchsorted(self._known, new)
+            self._known = np.insert(self._known, places, new)
+            self._log_sums = np.insert(self._log_sums, places, sums)
+            at = np.searchsorted(self._known, before)
+        return self._log_sums[at]
 
     def draw(self, rng: np.random.Generator, before: IntArray) -> IntArray:
         """Draw one of the sets within each mask, (k,)."""
