@@ -82,6 +82,6 @@ LEFT_OPEN = """\
   engines' by evidence, objective or the density of new rows (the shapes of noise by evidence, too,
   but because of two edges of the Sachs network that were turned round).
 - **Machines.** The paper's times are from a GPU server, ours from cores of shared processors, on
-  which the same fit took up to three times as long on one day as on another; several processes at
-  a time disturb each other.
+  which fits of one case took up to three times as long on one day as on another; several processes
+  at a time disturb each other.
 """
