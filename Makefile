@@ -3,16 +3,16 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test test-all lint types docs bench clean
+.PHONY: help demo test test-all lint types docs studies clean
 # A half-made environment (no venv module, no network) must not pass for a finished one.
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo      install into $(VENV) and run momentdag on an embedded data set"
-	@echo "make test      install into $(VENV) and run the tests"
+	@echo "make demo      install into $(VENV), without extras, and run momentdag on an embedded data set"
+	@echo "make test      install all extras and tools into $(VENV) and run the tests"
 	@echo "make test-all  the same with the slow tests"
 	@echo "make lint      style    make types  static types    make docs  HTML documentation"
-	@echo "make bench     measure accuracy and speed (hours); tables in benchmarks/results"
+	@echo "make studies   list the studies: tables and figures of the paper, benchmarks"
 	@echo "make clean     remove $(VENV) and everything built"
 	@echo "PYTHON=python3.12 make ...  chooses the interpreter"
 
@@ -26,7 +26,7 @@ $(VENV)/installed: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --editable ".[docs,all]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[all,docs]" --group dev
 	@touch $@
 
 demo: $(VENV)/installed
@@ -48,8 +48,8 @@ types: $(VENV)/installed-dev
 docs: $(VENV)/installed-dev
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-bench: $(VENV)/installed
-	$(BIN)/python -m benchmarks all
+studies: $(VENV)/installed-dev
+	$(BIN)/python -m studies list
 
 clean:
 	rm -rf $(VENV) docs/_build docs/api artefacts momentdag-demo

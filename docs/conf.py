@@ -1,6 +1,16 @@
 """Sphinx configuration."""
 
-import momentdag
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]  # two_graphs.py, and the studies beside the library
+
+import two_graphs  # noqa: E402
+from studies.page import write_pages  # noqa: E402
+from studies.store import Store  # noqa: E402
+
+import momentdag  # noqa: E402
 
 project = "momentdag"
 author = "The momentdag developers"
@@ -25,3 +35,15 @@ html_title = "momentdag"
 html_theme_options = {"show_toc_level": 2}
 # Shapes such as (n_samples, n_variables) in docstrings are words, not references.
 suppress_warnings = ["ref.python"]
+
+
+def draw_generated(app):
+    """Draw pages and pictures from the tables of finished runs."""
+    folder = HERE / "generated"
+    write_pages(Store(HERE.parent / "studies" / "results"), folder)
+    (folder / "two-graphs.svg").write_text(two_graphs.draw(), encoding="utf-8")
+
+
+def setup(app):
+    """Draw before Sphinx looks for pages."""
+    app.connect("builder-inited", draw_generated)

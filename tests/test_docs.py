@@ -1,21 +1,39 @@
 """The examples on the documentation pages run as they stand."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# Pages whose fits take more than five seconds; `make test-all` runs them.
+LONG = {"process", "sachs"}
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if BLOCK.search(page.read_text("utf-8"))]
+
+
+@pytest.fixture
+def downloaded_light_tunnel(light_tunnel_file, tmp_path, monkeypatch):
+    """The light tunnel where `load_light_tunnel` keeps a download."""
+    folder = tmp_path / "lt_interventions_standard_v1"
+    folder.mkdir()
+    shutil.copy(light_tunnel_file, folder / "uniform_reference.csv")
+    monkeypatch.setenv("MOMENTDAG_CACHE", str(tmp_path))
 
 
 # Whether the draws of one edge are worth 99 or 101 independent ones may differ between machines.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_examples_of_a_page_run_one_after_the_other(page):
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] * (p.stem in LONG)) for p in PAGES],
+)
+def test_the_examples_of_a_page_run_one_after_the_other(page, request):
     names: dict[str, object] = {}
-    for block in BLOCK.findall(page.read_text("utf-8")):
+    blocks = BLOCK.findall(page.read_text("utf-8"))
+    if any("load_light_tunnel()" in block for block in blocks):
+        request.getfixturevalue("downloaded_light_tunnel")
+    for block in blocks:
         exec(compile(block, str(page), "exec"), names)
 
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
         simulate,
         stability,
     )
-    from momentdag.data import Dataset
     from momentdag.errors import MomentdagError
     from momentdag.estimator import MomentDAG
     from momentdag.graph import MomentGraph
     from momentdag.knowledge import Knowledge
     from momentdag.posterior import Posterior
+    from momentdag.table import Dataset
 
 __all__ = [
     "Dataset",
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Dataset": "momentdag.data",
+    "Dataset": "momentdag.table",
     "Knowledge": "momentdag.knowledge",
     "MomentDAG": "momentdag.estimator",
     "MomentGraph": "momentdag.graph",

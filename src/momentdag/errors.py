@@ -1,9 +1,17 @@
-"""The exception family: every refusal by momentdag is a `MomentdagError`.
+"""The exceptions and warnings: every error that momentdag raises is a `MomentdagError`.
 
-A message says what was expected, what arrived, and what to do about it. Those about what was given
-also derive from `ValueError`, so code that knows nothing of momentdag can catch them in the usual
-way.
+A message says what was expected, what arrived, and what to do about it. Errors about user input
+also derive from `ValueError`, so code that knows nothing of momentdag can catch them.
+
+Advice that names an option is written by a `Spelling`: Python says ``engine_options={'family':
+'gp'}``, the command line ``--option family=gp``.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any, TypeAlias
 
 __all__ = [
     "ClusterError",
@@ -13,18 +21,71 @@ __all__ = [
     "ExtrapolationWarning",
     "GraphError",
     "KnowledgeError",
+    "MissingExtraError",
     "MomentdagError",
     "MomentdagWarning",
     "OptionError",
+    "Spelling",
     "StorageError",
+    "as_python",
     "quote",
+    "require",
 ]
+
+Spelling: TypeAlias = Callable[[Mapping[str, Any]], str]
+"""Formats arguments of `momentdag.MomentDAG` for one interface; ``...`` stands for any value."""
 
 _MAX_QUOTED = 100
 
 
+def as_python(arguments: Mapping[str, Any]) -> str:
+    """Write arguments as in a call from Python.
+
+    Examples
+    --------
+    >>> as_python({"n_draws": ..., "engine_options": {"family": "gp"}})
+    "n_draws=..., engine_options={'family': 'gp'}"
+    """
+    return ", ".join(f"{name}={_literal(value)}" for name, value in arguments.items())
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, Mapping):
+        entries = ", ".join(f"{key!r}: {_literal(entry)}" for key, entry in value.items())
+        return f"{{{entries}}}"
+    return "..." if value is ... else repr(value)
+
+
 class MomentdagError(Exception):
-    """Base class of everything momentdag raises on purpose."""
+    """Base class of everything momentdag raises on purpose.
+
+    Parameters
+    ----------
+    message : str
+        What was expected and what arrived.
+    fit_with : mapping, optional
+        Arguments of `momentdag.MomentDAG` that avoid the error; the message ends with them.
+
+    Examples
+    --------
+    >>> error = OptionError("The exact method takes 4 variables.", fit_with={"n_draws": 500})
+    >>> str(error)
+    'The exact method takes 4 variables. Fit with n_draws=500.'
+    >>> error.text(lambda arguments: f"--draws {arguments['n_draws']}")
+    'The exact method takes 4 variables. Fit with --draws 500.'
+    """
+
+    def __init__(self, message: str, *, fit_with: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.fit_with = fit_with
+
+    def text(self, spell: Spelling = as_python) -> str:
+        """Return the whole message, with its advice spelled for one interface."""
+        message = super().__str__()
+        return message if self.fit_with is None else f"{message} Fit with {spell(self.fit_with)}."
+
+    def __str__(self) -> str:
+        return self.text()
 
 
 class ClusterError(MomentdagError, RuntimeError):
@@ -36,11 +97,15 @@ class DataError(MomentdagError, ValueError):
 
 
 class GraphError(MomentdagError, ValueError):
-    """A graph is malformed, cyclic, or labelled with other names than expected."""
+    """A graph is malformed, cyclic, or has unexpected names."""
 
 
 class KnowledgeError(MomentdagError, ValueError):
     """Domain knowledge is malformed, names an unknown variable or contradicts itself."""
+
+
+class MissingExtraError(MomentdagError, ImportError):
+    """A feature needs packages that an optional extra of momentdag installs."""
 
 
 class OptionError(MomentdagError, ValueError):
@@ -52,15 +117,15 @@ class StorageError(MomentdagError, ValueError):
 
 
 class MomentdagWarning(UserWarning):
-    """Base class of the warnings momentdag gives."""
+    """Base class of the warnings that momentdag issues."""
 
 
 class ClusterWarning(MomentdagWarning):
-    """A worker of a cluster was lost; its work was done again."""
+    """A worker of a cluster was lost; its tasks were run again."""
 
 
 class DataWarning(MomentdagWarning):
-    """The data are usable, but something in them deserves a look."""
+    """The data are usable, but something in them should be checked."""
 
 
 class ExtrapolationWarning(MomentdagWarning):
@@ -68,7 +133,7 @@ class ExtrapolationWarning(MomentdagWarning):
 
 
 def quote(value: object) -> str:
-    """Return a value for a message: as it would be typed, cut short if it is very long.
+    """Return the `repr` of a value for a message, truncated if it is very long.
 
     Examples
     --------
@@ -77,6 +142,27 @@ def quote(value: object) -> str:
     """
     try:
         text = repr(value)
-    except Exception:  # foreign objects, and whole numbers of more than 4300 digits
+    except Exception:  # a broken `repr`, or an integer of more than 4300 digits
         text = f"<{type(value).__name__}>"
     return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}..."
+
+
+def require(*packages: str, extra: str, purpose: str) -> None:
+    """Check that the packages of an optional extra are installed, without importing them.
+
+    Raises
+    ------
+    MissingExtraError
+        If one is missing; the message names it and the extra that installs it.
+
+    Examples
+    --------
+    >>> require("numpy", "no_such_package", extra="variational", purpose="The variational engine")
+    Traceback (most recent call last):
+    ...
+    momentdag.errors.MissingExtraError: The variational engine needs no_such_package; install
+    momentdag[variational].
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            raise MissingExtraError(f"{purpose} needs {package}; install momentdag[{extra}].")

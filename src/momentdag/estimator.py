@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from momentdag.data import Dataset
-from momentdag.data.checks import check_finite, check_variances
-from momentdag.data.tables import read_table
 from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.engines.evidence.options import EvidenceOptions
-from momentdag.engines.protocol import Checkpoint, Engine, Fit, Progress, silent
+from momentdag.engines.protocol import Engine, FitRequest, FitResult
 from momentdag.errors import DataError, OptionError, quote
 from momentdag.graph import Selection
-from momentdag.knowledge import Knowledge
+from momentdag.knowledge import CompiledKnowledge, Knowledge
 from momentdag.progress import ProgressBar
 from momentdag.seeds import Seed, seed_of
+from momentdag.table import Dataset
+from momentdag.table.checks import check_finite, check_variances
+from momentdag.table.tables import read_table
 
 __all__ = ["MomentDAG"]
 
@@ -41,16 +39,16 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     engine : {"evidence", "variational"}
-        How the posterior is found: by marginal likelihoods of free functions, or by the published
-        variational algorithm (JAX).
+        How the posterior is computed: from the marginal likelihoods of nonparametric functions,
+        or by the published variational algorithm (JAX).
     knowledge : Knowledge or None
-        What is known beforehand, by column name.
+        Prior knowledge, by column name.
     n_draws : int
-        Graph pairs to draw.
+        Number of graph pairs to draw.
     n_jobs : int
-        Processes; the result does not depend on it. -1 takes all cores.
+        Number of processes, -1 for all cores; the result does not depend on it.
     random_state : int, numpy RandomState or Generator, or None
-        An int makes the fit repeatable to the bit on one machine.
+        With an int, fits on one machine are bit-for-bit identical.
     verbose : bool
         Show a progress bar on standard error.
     engine_options : dict or None
@@ -63,14 +61,18 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
     mean_graph_, variance_graph_, union_graph_ : networkx.DiGraph
         The consensus pair and its union; every edge carries ``probability=``.
     best_graph_ : MomentGraph
-        The most probable pair met by the search or drawn.
+        The most probable pair that the search visited or that was drawn.
     scm_ : fitted mechanisms, or None for the linear family
     status_ : str
         "complete", or a sentence saying what cut the fit short.
     details_ : dict
         Diagnostics of the engine.
     summary_ : DataFrame
-        min, q05, median, q95, max, mean and sd of each column: the range that effects keep to.
+        min, q05, median, q95, max, mean and sd of each column; effects stay within this range.
+    knowledge_ : CompiledKnowledge
+        The knowledge as matrices over the columns.
+    result_ : FitResult
+        All of the above as the engine returned it.
     n_features_in_, feature_names_in_
         As in every scikit-learn estimator.
 
@@ -114,19 +116,29 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         ------
         DataError, KnowledgeError, OptionError
             If the table, the knowledge or an option cannot be used.
+        MissingExtraError
+            If the engine is "variational" and that extra is not installed.
 
         Warns
         -----
         ConvergenceWarning
             If the chains disagree; the message says what to change.
         """
-        return self._fit(X)
+        request = self.prepare(X)
+        if not self.verbose:
+            return self.run(request)
+        with ProgressBar() as bar:
+            return self.run(replace(request, progress=bar))
 
-    def _fit(
-        self, X: Any, checkpoint: Checkpoint | None = None, progress: Progress | None = None
-    ) -> MomentDAG:
-        """Fit, going on from a checkpoint and reporting to ``progress`` if there are any."""
-        engine = self._engine()
+    def prepare(self, X: Any) -> FitRequest:
+        """Check table, knowledge and options, each once, and return the request for `run`.
+
+        Raises
+        ------
+        DataError, KnowledgeError, OptionError
+            As from `fit`.
+        """
+        self.build_engine()
         for name in ("n_draws", "n_jobs"):
             value = getattr(self, name)
             all_cores = name == "n_jobs" and value == -1
@@ -135,56 +147,85 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
                 raise OptionError(
                     f"Expected {name} to be a positive integer{also}; got {quote(value)}."
                 )
-        try:
-            frame = X.to_frame() if isinstance(X, Dataset) else X
-            validate_data(self, frame, skip_check_array=True)
-        except TypeError as error:  # labels of several types, which scikit-learn refuses
-            raise DataError(f"Expected names of columns as text; {error}") from error
-        dataset = Dataset.from_table(X, min_variables=2)
-        check_variances(dataset.names, dataset.scale)
-        self.n_features_in_ = dataset.n_variables
         knowledge = Knowledge() if self.knowledge is None else self.knowledge
         if not isinstance(knowledge, Knowledge):
             raise OptionError(f"Expected knowledge to be a Knowledge; got {type(knowledge)}.")
-        knowledge.check(dataset.names)
+        if isinstance(X, Dataset):
+            self._remember_columns(X.names)
+        else:
+            try:
+                validate_data(self, X, skip_check_array=True)
+            except TypeError as error:  # scikit-learn refuses labels of several types
+                raise DataError(f"Expected column names as text; {error}") from error
+        dataset = Dataset.from_table(X, min_variables=2)
+        check_variances(dataset.names, dataset.scale)
+        self.n_features_in_ = dataset.n_variables
         seed = seed_of(self.random_state)
-        rng = np.random.default_rng(seed)
-        bar: AbstractContextManager[Progress] = nullcontext(
-            silent if progress is None else progress
+        return FitRequest(
+            dataset,
+            knowledge.compile(dataset.names),
+            int(self.n_draws),
+            np.random.default_rng(seed),
+            seed,
+            int(self.n_jobs),
         )
-        if self.verbose and progress is None:
-            bar = ProgressBar()
-        with bar as report:
-            fit = engine.fit(
-                dataset, knowledge, int(self.n_draws), self.n_jobs, rng, report, checkpoint
-            )
-        self._accept(replace(fit, posterior=fit.posterior.with_seed(seed)), _summary(dataset))
+
+    def run(self, request: FitRequest) -> MomentDAG:
+        """Fit the request that `prepare` returned, or a copy with another progress or checkpoint.
+
+        Warns
+        -----
+        ConvergenceWarning
+            As from `fit`.
+        """
+        self.adopt(self.build_engine().fit(request), request.knowledge)
         if self.status_ != "complete":
             warnings.warn(f"The fit was {self.status_}.", ConvergenceWarning, stacklevel=3)
         elif (diagnostics := self.posterior_.diagnostics()).is_poor:
             warnings.warn(diagnostics.message(), ConvergenceWarning, stacklevel=3)
         return self
 
-    def _accept(self, fit: Fit, summary: pd.DataFrame) -> None:
-        """Become the estimator that ``fit`` makes, be it new or read from a run folder."""
-        self.posterior_ = fit.posterior
-        self.summary_ = summary
-        self.scm_ = fit.model
-        self.best_graph_ = fit.best
-        self.status_ = fit.status
-        self.details_ = dict(fit.details)
-        knowledge = self.knowledge
-        hard = knowledge is not None and knowledge.strength == "hard"
-        consensus = self.posterior_.consensus(knowledge=knowledge if hard else None)
+    def adopt(self, result: FitResult, knowledge: CompiledKnowledge | None = None) -> MomentDAG:
+        """Set the fitted attributes from a result, new or read from a run folder.
+
+        Parameters
+        ----------
+        result : FitResult
+        knowledge : CompiledKnowledge, optional
+            The compiled knowledge of the fit, to save compiling it again.
+        """
+        posterior = result.posterior
+        if not hasattr(self, "n_features_in_"):  # read from a folder: no table was validated
+            self._remember_columns(posterior.names)
+        self.result_ = result
+        self.posterior_ = posterior
+        self.summary_ = result.summary
+        self.scm_ = result.model
+        self.best_graph_ = result.best_graph
+        self.status_ = result.status
+        self.details_ = dict(result.details)
+        stated = Knowledge() if self.knowledge is None else self.knowledge
+        self.knowledge_ = stated.compile(posterior.names) if knowledge is None else knowledge
+        consensus = posterior.consensus(
+            knowledge=self.knowledge_ if stated.strength == "hard" else None
+        )
         self.mean_graph_ = self._labelled(consensus.to_networkx("mean"), "mean")
         self.variance_graph_ = self._labelled(consensus.to_networkx("variance"), "variance")
         self.union_graph_ = self._labelled(consensus.to_networkx("either"), "either")
+        return self
 
-    def _engine(self) -> Engine:
+    def build_engine(self) -> Engine:
+        """Return the engine with its options checked.
+
+        Raises
+        ------
+        OptionError
+            If there is no such engine or option.
+        """
         if self.engine == "evidence":
             return EvidenceEngine(EvidenceOptions.from_mapping(self.engine_options))
         if self.engine == "variational":
-            # Imported here: JAX is loaded for those who ask for it only.
+            # An extra, and JAX is slow to load.
             from momentdag.engines.variational.engine import VariationalEngine
             from momentdag.engines.variational.options import VariationalOptions
 
@@ -192,6 +233,10 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         raise OptionError(
             f"Expected engine among ['evidence', 'variational']; got {quote(self.engine)}."
         )
+
+    def _remember_columns(self, names: tuple[str, ...]) -> None:
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
 
     def _labelled(self, graph: nx.DiGraph[Any], moment: Selection) -> nx.DiGraph[Any]:
         probabilities = self.posterior_.edge_probabilities(moment)
@@ -203,13 +248,13 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         """Return the log density of each row under the posterior mixture, shape (n,).
 
         Graphs are averaged over the draws and mean functions integrated out; log standard
-        deviations enter at their posterior mean. Units are the data's own.
+        deviations enter at their posterior mean. Densities are in the units of the data.
         """
         check_is_fitted(self, "posterior_")
         if self.scm_ is None:
             raise OptionError(
-                "Expected a family with mechanisms; the linear family has closed-form evidence "
-                "only. Use engine_options={'family': 'gp'}."
+                "Expected a fit with mechanisms; the linear family has closed-form evidence only.",
+                fit_with={"engine_options": {"family": "gp"}},
             )
         if isinstance(X, Dataset):
             names, values = X.names, X.values
@@ -225,19 +270,10 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         return self.scm_.log_density(values, self.posterior_)
 
     def score(self, X: Any, y: object = None) -> float:
-        """Return the mean log density per row, so that held-out data can compare fits."""
+        """Return the mean log density per row, for comparing fits on held-out data."""
         return float(np.mean(self.score_samples(X)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
-
-
-def _summary(dataset: Dataset) -> pd.DataFrame:
-    """Return range, quantiles, mean and sd of each column (index: its name)."""
-    values = dataset.values
-    quantiles = np.quantile(values, [0, 0.05, 0.5, 0.95, 1], axis=0)
-    table = np.vstack([quantiles, values.mean(axis=0), values.std(axis=0)]).T
-    columns = ["min", "q05", "median", "q95", "max", "mean", "sd"]
-    return pd.DataFrame(table, index=pd.Index(dataset.names, name="variable"), columns=columns)

@@ -41,7 +41,7 @@ class ProgressBar:
             self._bar = None
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """Show that ``done`` of ``total`` steps of ``stage`` are made."""
+        """Show that ``done`` of ``total`` steps of ``stage`` are done."""
         if stage != self._stage or self._bar is None:
             self._close()
             self._stage = stage

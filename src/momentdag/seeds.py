@@ -1,4 +1,4 @@
-"""From what people give as ``random_state`` to a seed that can be stored."""
+"""Turn any ``random_state`` into a seed that can be stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def seed_of(random_state: Seed) -> int:
     Raises
     ------
     OptionError
-        If it is neither a non-negative integer, nor a generator, nor None.
+        If it is not a non-negative integer, a generator or None.
 
     Examples
     --------

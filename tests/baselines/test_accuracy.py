@@ -7,10 +7,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from momentdag.baselines import fit
-from momentdag.data import Dataset
 from momentdag.errors import DataWarning
 from momentdag.metrics import expected_shd
 from momentdag.simulate import preset
+from momentdag.table import Dataset
 
 N_SETS = 10
 REFERENCE = {

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from momentdag.baselines.dds import DDSOptions, learn_dds
+from momentdag.baselines import DDSOptions
+from momentdag.baselines.dds import learn_dds
 from momentdag.baselines.one_graph import GraphLimits
-from momentdag.data import Dataset
 from momentdag.knowledge import Knowledge
+from momentdag.table import Dataset
 
 NAMES = ("cause", "effect", "alone")
 
@@ -41,6 +42,7 @@ def test_a_heavier_divergence_and_a_smaller_prior_leave_fewer_edges(dataset):
     assert n_edges[0] > n_edges[1] > n_edges[2]
 
 
+@pytest.mark.slow  # contracts/test_baselines.py states orders and required edges as well
 def test_stated_orders_hold_in_every_draw(dataset):
     knowledge = Knowledge(order=[("effect", "cause")], required=[("alone", "effect")])
     found = learn(dataset, n_draws=700, knowledge=knowledge, max_steps=500)

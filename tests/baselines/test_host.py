@@ -3,8 +3,8 @@ import pytest
 
 from momentdag.baselines.host import HOSTOptions, learn_host
 from momentdag.baselines.one_graph import GraphLimits
-from momentdag.data import Dataset
 from momentdag.knowledge import Knowledge
+from momentdag.table import Dataset
 
 NAMES = ("effect", "middle", "root", "alone")
 

@@ -3,9 +3,9 @@ import pytest
 
 from momentdag.baselines.icdh import ICDHOptions, learn_icdh
 from momentdag.baselines.one_graph import GraphLimits
-from momentdag.data import Dataset
 from momentdag.graph import is_acyclic
 from momentdag.knowledge import Knowledge
+from momentdag.table import Dataset
 
 
 def learn(dataset, **options):

@@ -3,14 +3,14 @@ import pytest
 
 from momentdag.baselines.mc3 import MC3Options, Target, Walker, learn_mc3
 from momentdag.baselines.one_graph import GraphLimits
-from momentdag.data import Dataset
-from momentdag.engines.evidence.exact import enumerate_posterior
-from momentdag.engines.evidence.family import Parents
-from momentdag.engines.evidence.linear import LinearScorer
+from momentdag.engines.evidence.local.linear import LinearScorer
+from momentdag.engines.evidence.local.protocol import Parents
 from momentdag.engines.evidence.prior import GraphPrior
+from momentdag.engines.evidence.sampling.exact import enumerate_posterior
 from momentdag.knowledge import Knowledge
 from momentdag.metrics import graph_distribution, total_variation
 from momentdag.simulate import preset
+from momentdag.table import Dataset
 
 
 def exact_posterior(dataset, knowledge):
@@ -31,7 +31,7 @@ def small_table(n_variables, seed):
 
 
 @pytest.mark.parametrize("n_temperatures", [1, 3])
-@pytest.mark.parametrize("n_variables", [2, 3])
+@pytest.mark.parametrize("n_variables", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_draws_follow_the_exact_posterior(n_variables, n_temperatures):
     dataset = small_table(n_variables, seed=5)
     exact = exact_posterior(dataset, Knowledge())

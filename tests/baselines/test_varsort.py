@@ -3,9 +3,9 @@ import pytest
 
 from momentdag.baselines.one_graph import GraphLimits
 from momentdag.baselines.varsort import VarSortOptions, learn_varsort
-from momentdag.data import Dataset
 from momentdag.errors import DataError
 from momentdag.knowledge import Knowledge
+from momentdag.table import Dataset
 
 NAMES = ("c", "a", "b", "z")
 

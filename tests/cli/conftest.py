@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from momentdag.cli.app import app
+from momentdag.cli.main import app
 
 COMMAND = str(Path(sys.executable).with_name("momentdag"))
 QUICK = ["--option", "n_starts=1", "--option", "n_inducing=10", "--option", "noise=gaussian"]

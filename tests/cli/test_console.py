@@ -1,6 +1,18 @@
 import json
 
-from momentdag.cli.console import plain, print_json, print_records, say
+from momentdag.cli.console import as_flags, plain, print_json, print_line, print_records, say
+
+
+def test_arguments_become_flags_of_fit():
+    arguments = {"n_draws": 500, "n_jobs": ..., "random_state": 1, "engine": "variational"}
+    assert as_flags(arguments) == "--draws 500 --jobs ... --seed 1 --engine variational"
+    options = {"engine_options": {"family": "gp", "n_starts": ...}}
+    assert as_flags(options) == "--option family=gp --option n_starts=..."
+
+
+def test_lines_leave_out_what_is_empty_and_keep_brackets(capsys):
+    print_line("dose [red]\x07", "", "is set.")
+    assert capsys.readouterr().out == "dose [red]\\x07 is set.\n"
 
 
 def test_control_characters_do_nothing():
@@ -10,8 +22,8 @@ def test_control_characters_do_nothing():
 
 def test_json_is_json_whatever_is_in_it(capsys):
     print_json({"a": [float("nan"), 1.0, float("inf")], "[red]": "é" * 300, "b": {"c": None}})
-    found = json.loads(capsys.readouterr().out)
-    assert found == {"a": [None, 1.0, None], "[red]": "é" * 300, "b": {"c": None}}
+    output = json.loads(capsys.readouterr().out)
+    assert output == {"a": [None, 1.0, None], "[red]": "é" * 300, "b": {"c": None}}
 
 
 def test_names_are_no_markup(capsys):

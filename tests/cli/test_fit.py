@@ -26,10 +26,10 @@ SLOW = (
 def test_the_run_is_what_python_would_give(run, table):
     options = {"n_starts": 1, "n_inducing": 10, "noise": "gaussian"}
     fitted = md.MomentDAG(n_draws=300, random_state=1, engine_options=options).fit(table)
-    found = runs.load(run)
-    np.testing.assert_array_equal(found.posterior_.mean_graphs, fitted.posterior_.mean_graphs)
+    loaded = runs.load(run)
+    np.testing.assert_array_equal(loaded.posterior_.mean_graphs, fitted.posterior_.mean_graphs)
     np.testing.assert_array_equal(
-        found.posterior_.variance_graphs, fitted.posterior_.variance_graphs
+        loaded.posterior_.variance_graphs, fitted.posterior_.variance_graphs
     )
     assert runs.read_info(run).data.source == "cells.csv"
 
@@ -47,20 +47,20 @@ def test_fit_through_the_real_program_ends_in_a_report(command, csv, tmp_path):
     assert "moves the variance" in result.stdout
     assert "report.html" in result.stdout
     assert "stress" in (folder / "report.html").read_text(encoding="utf-8")
-    found = runs.load(folder)
-    assert found.knowledge.tiers == (("dose", "stress [%]"), ("response",))
+    loaded = runs.load(folder)
+    assert loaded.knowledge.tiers == (("dose", "stress [%]"), ("response",))
     assert runs.read_info(folder).data.log_columns == ("dose",)
-    assert not found.posterior_.graphs("either")[:, 2, :].any()  # response causes nothing
+    assert not loaded.posterior_.graphs("either")[:, 2, :].any()  # response causes nothing
 
 
 def test_json_for_machines(invoke, csv, tmp_path):
     result = invoke("fit", csv, "-o", tmp_path / "run", "--draws", "500", *LINEAR, "--json")
     assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert found["status"] == "complete"
-    assert found["n_draws"] == 500
-    assert found["report"] is None
-    assert {"cause", "effect", "mean", "variance"} == set(found["edges"][0])
+    output = json.loads(result.stdout)
+    assert output["status"] == "complete"
+    assert output["n_draws"] == 500
+    assert output["report"] is None
+    assert {"cause", "effect", "mean", "variance"} == set(output["edges"][0])
 
 
 def test_what_cannot_be_used_is_refused_and_leaves_nothing(invoke, refused, csv, tmp_path):
@@ -69,7 +69,7 @@ def test_what_cannot_be_used_is_refused_and_leaves_nothing(invoke, refused, csv,
     refused(invoke("fit", csv, "-o", folder, "--log-scale", "nobody"), "'nobody'", "'dose'")
     refused(invoke("fit", csv, "-o", folder, "--option", "n_startz=1"), "n_startz", "n_starts")
     refused(invoke("fit", csv, "-o", folder, "--option", "n_starts"), "NAME=VALUE")
-    refused(invoke("fit", csv, "-o", folder, "--resume", "--force"), "resume or force")
+    refused(invoke("fit", csv, "-o", folder, "--resume", "--force"), "--resume or --force")
     for name, text, words in (
         ("a.toml", "tiers = [[", ("a.toml", "TOML")),
         ("b.toml", "teirs = []", ("teirs", "tiers")),
@@ -82,17 +82,36 @@ def test_what_cannot_be_used_is_refused_and_leaves_nothing(invoke, refused, csv,
     assert not folder.exists()
 
 
+def test_errors_and_advice_speak_in_flags(invoke, refused, csv, tmp_path):
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 5)), columns=list("abcde"))
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    (tmp_path / "lab.toml").write_text('required = [["dose", "response", "variance"]]')
+    known = ("--knowledge", tmp_path / "lab.toml")
+    for table, given, words in (
+        (tmp_path / "wide.csv", ("--option", "method=exact"), "Fit with --option method=chain."),
+        (csv, (*known, "--option", "family=linear"), "Fit with --option family=gp."),
+        (csv, ("--option", "n_inducing=2"), "Expected n_inducing to be an integer >= 5"),
+    ):
+        result = invoke("fit", table, "-o", tmp_path / "run", "--force", *given)
+        refused(result, words)
+        for python in ("engine_options", "n_draws", "n_jobs"):
+            assert python not in result.stderr
+    result = invoke("fit", csv, "-o", tmp_path / "short", "--draws", "20", *LINEAR)
+    assert "Ask for more draws (--draws ...)" in " ".join(result.stdout.split())
+    assert "--option n_starts=... --option n_chains=..." in " ".join(result.stdout.split())
+
+
 def test_a_place_that_cannot_be_written_is_refused(invoke, refused, csv, tmp_path):
     (tmp_path / "file").write_text("in the way")
     refused(invoke("fit", csv, "-o", tmp_path / "file", *LINEAR), "file", "Choose another")
-    refused(invoke("fit", csv, "-o", tmp_path / "file" / "run", *LINEAR), "Could not make")
+    refused(invoke("fit", csv, "-o", tmp_path / "file" / "run", *LINEAR), "Could not create")
     assert (tmp_path / "file").read_text() == "in the way"
 
 
 def test_a_taken_folder_is_refused_resumed_or_replaced(invoke, refused, csv, tmp_path):
     arguments = ("fit", csv, "-o", tmp_path / "run", *LINEAR, "--draws", "500")
     assert invoke(*arguments, "--resume").exit_code == 0  # nothing there: it starts
-    refused(invoke(*arguments), "holds a run already")
+    refused(invoke(*arguments), "already holds a run")
     assert invoke(*arguments, "--resume").exit_code == 0
     refused(invoke(*arguments, "--resume", "--seed", "7"), "other data, options")
     assert invoke(*arguments, "--force", "--seed", "7").exit_code == 0
@@ -109,9 +128,9 @@ def test_notes_are_printed_once_and_beside_the_answer(invoke, table, tmp_path):
 
 
 def same_draws(folder, fitted):
-    found = runs.load(folder).posterior_
+    loaded = runs.load(folder).posterior_
     for field in ("mean_graphs", "variance_graphs", "log_posterior", "chains"):
-        np.testing.assert_array_equal(getattr(found, field), getattr(fitted.posterior_, field))
+        np.testing.assert_array_equal(getattr(loaded, field), getattr(fitted.posterior_, field))
 
 
 def chains_begun(folder):
@@ -159,7 +178,7 @@ def test_signals_leave_a_valid_folder_that_resumes_to_the_same_bits(
     ):
         process = start(csv, folder)
         if number == signal.SIGTERM:
-            with pytest.raises(StorageError, match="another process is working in it"):
+            with pytest.raises(StorageError, match="Another process is working in"):
                 runs.save(undisturbed, folder, force=True)
         process.send_signal(number)
         _, errors = process.communicate(timeout=60)
@@ -172,8 +191,8 @@ def test_signals_leave_a_valid_folder_that_resumes_to_the_same_bits(
     result = invoke("fit", csv, "-o", folder, "--resume", *SLOW)
     assert result.exit_code == 0, result.output
     same_draws(folder, undisturbed)
-    left = {path.name for path in folder.iterdir()} - {".lock", "log.txt", "run.json"}
-    assert left == set(runs.read_info(folder).files)
+    files = {path.name for path in folder.iterdir()} - {".lock", "log.txt", "run.json"}
+    assert files == set(runs.read_info(folder).files)
 
 
 @pytest.mark.slow
@@ -218,18 +237,31 @@ def test_a_corrupted_run_folder_is_refused_by_every_command(invoke, refused, run
     refused(invoke("query", broken, "dose -> response"), "run.json is malformed")
 
 
-def test_a_fit_on_a_cluster_through_the_real_program(command, csv, tmp_path):
+@pytest.mark.parametrize(
+    "processes", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["threads", "processes"]
+)
+def test_a_fit_on_a_cluster(invoke, command, csv, tmp_path, processes):
+    """In this process on workers that are threads, or the real program on worker processes."""
     distributed = pytest.importorskip("distributed")
     options = ("--draws", "120", "--seed", "4", "--no-report", "--option", "family=linear")
     options += ("--option", "method=chain")
-    assert command("fit", csv, "-o", tmp_path / "here", *options).returncode == 0
+    assert invoke("fit", csv, "-o", tmp_path / "here", *options).exit_code == 0
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        n_workers=2,
+        threads_per_worker=1,
+        processes=processes,
+        protocol="tcp",
+        dashboard_address=":0",
     ) as cluster:
-        address = cluster.scheduler_address
-        result = command("fit", csv, "-o", tmp_path / "there", "--scheduler", address, *options)
+        fit = ("fit", csv, "-o", tmp_path / "there", "--scheduler", cluster.scheduler_address)
+        if processes:
+            result = command(*fit, *options)
+            code = result.returncode
+        else:
+            result = invoke(*fit, *options)
+            code = result.exit_code
         worked = cluster.scheduler.transition_counter
-    assert result.returncode == 0, result.stderr
+    assert code == 0, result.stderr
     assert worked > 0  # tasks went through the scheduler
     here, there = (runs.load_posterior(tmp_path / name) for name in ("here", "there"))
     np.testing.assert_array_equal(here.mean_graphs, there.mean_graphs)
@@ -240,7 +272,9 @@ def test_a_scheduler_that_cannot_be_used_is_refused(invoke, refused, csv, tmp_pa
     folder = tmp_path / "run"
     monkeypatch.setattr("momentdag.parallel.cluster.__wrapped__.__defaults__", (0.5,))
     nobody = ("--scheduler", "tcp://127.0.0.1:1")
-    refused(invoke("fit", csv, "-o", folder, *nobody), "nobody answered", "dask scheduler")
+    refused(
+        invoke("fit", csv, "-o", folder, *nobody), "No Dask scheduler answered", "dask scheduler"
+    )
     refused(invoke("fit", csv, "-o", folder, "--engine", "variational", *nobody), "evidence engine")
     assert not folder.exists()
 

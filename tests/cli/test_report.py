@@ -19,4 +19,4 @@ def test_a_report_is_written_again(invoke, run, tmp_path):
 def test_a_report_needs_a_run_with_its_data(invoke, refused, run, tmp_path):
     folder = runs.save(runs.load(run), tmp_path / "bare")
     refused(invoke("report", folder), "without its data")
-    refused(invoke("report", tmp_path / "missing"), "Expected a run folder")
+    refused(invoke("report", tmp_path / "missing"), "is not a run folder")

@@ -1,17 +1,29 @@
 import json
 
+import numpy as np
+import pandas as pd
+
 
 def test_screen_finds_what_is_there(invoke, csv, tmp_path):
     knowledge = tmp_path / "lab.toml"
     knowledge.write_text('tiers = [["dose", "stress [%]"], ["response"]]')
     result = invoke("screen", csv, "--knowledge", knowledge, "--json")
     assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert found["n_samples"] == 90
-    assert {row["variable"] for row in found["table"]} == {"dose", "stress [%]", "response"}
-    assert found["is_heteroscedastic"] == bool(found["variables"])
+    output = json.loads(result.stdout)
+    assert output["n_samples"] == 90
+    assert {row["variable"] for row in output["table"]} == {"dose", "stress [%]", "response"}
+    assert output["is_heteroscedastic"] == bool(output["variables"])
     plain = invoke("screen", csv, "--knowledge", knowledge)
     assert "Heteroscedasticity screen of 90 rows" in plain.stdout
+
+
+def test_advice_speaks_in_flags(invoke, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "y"])
+    table.to_csv(tmp_path / "noise.csv", index=False)
+    result = invoke("screen", tmp_path / "noise.csv")
+    assert result.exit_code == 0, result.output
+    assert "--option family=gp_homoscedastic fits the mean graph alone." in result.stdout
 
 
 def test_bad_input_is_refused(invoke, refused, csv, tmp_path):

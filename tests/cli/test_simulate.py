@@ -19,8 +19,8 @@ def test_data_and_truth_are_written(command, tmp_path):
 
 
 def test_presets_are_listed(invoke):
-    found = json.loads(invoke("simulate", "--json").stdout)["presets"]
-    assert set(found) == set(md.simulate.presets())
+    output = json.loads(invoke("simulate", "--json").stdout)["presets"]
+    assert set(output) == set(md.simulate.presets())
     assert "sparse-5" in invoke("simulate").stdout
 
 
@@ -28,4 +28,4 @@ def test_bad_input_is_refused(invoke, refused, tmp_path):
     refused(invoke("simulate", "nothing", "-o", tmp_path), "'nothing'", "sparse-5")
     refused(invoke("simulate", "sparse-5"), "--output")
     (tmp_path / "file").write_text("in the way")
-    refused(invoke("simulate", "sparse-5", "-o", tmp_path / "file"), "Could not make the folder")
+    refused(invoke("simulate", "sparse-5", "-o", tmp_path / "file"), "Could not create the folder")

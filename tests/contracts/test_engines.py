@@ -42,11 +42,12 @@ def fit(engine: str, data: pd.DataFrame, **parameters: Any) -> md.MomentDAG:
 
 @pytest.fixture(scope="module")
 def data() -> pd.DataFrame:
-    # Three variables: both engines are quick, and the evidence engine enumerates.
+    # Three variables: both engines are quick, and the evidence engine enumerates. Of 60 rows, as
+    # in test_stress.py and faults/test_runs.py, which share the compiled programs.
     rng = np.random.default_rng(3)
-    dose = rng.normal(size=200)
-    growth = np.sin(2 * dose) + 0.3 * rng.normal(size=200)
-    harvest = growth + np.exp(0.8 * dose) * rng.normal(size=200)
+    dose = rng.normal(size=60)
+    growth = np.sin(2 * dose) + 0.3 * rng.normal(size=60)
+    harvest = growth + np.exp(0.8 * dose) * rng.normal(size=60)
     return pd.DataFrame({"dose": dose, "growth": growth, "harvest": harvest})
 
 

@@ -20,14 +20,13 @@ GP = {"n_starts": 1, "n_kicks": 0, "n_inducing": 8, "max_rows": 100}
 ENGINES: dict[str, dict[str, Any]] = {
     "gaussian": {**GP, "noise": "gaussian"},
     "linear": {"family": "linear"},
-    "variational": {
-        "n_hidden": 3,
+    "variational": {  # as in test_engines.py, so that compiled programs are shared
+        "n_hidden": 4,
         "batch_size": 32,
-        "n_restarts": 1,
+        "n_restarts": 2,
         "n_graphs": 2,
         "warm_up_steps": 0,
-        "max_steps": 100,
-        "n_cuts": 0,
+        "max_steps": 500,
     },
     "flexible": GP,
     "student": {**GP, "noise": "student"},

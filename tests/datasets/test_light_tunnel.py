@@ -1,13 +1,37 @@
+import pandas as pd
 import pytest
 
 from momentdag.datasets import load_light_tunnel
-from momentdag.errors import OptionError
+from momentdag.datasets.light_tunnel_truth import FULL, evidence
+from momentdag.errors import DataError, OptionError
 
 ACTUATORS = ["red", "green", "blue", "pol_1", "pol_2"]
 
 
-def test_core_has_graded_variance_edges():
-    core = load_light_tunnel()
+@pytest.fixture(scope="module")
+def small_copy(tmp_path_factory):
+    """A folder as causalchamber unpacks it: more columns than ours, in another order."""
+    root = tmp_path_factory.mktemp("chambers")
+    folder = root / "lt_interventions_standard_v1"
+    folder.mkdir()
+    columns = ["timestamp", *reversed(FULL), "osr_c"]
+    rows = [[10 * row + column for column in range(len(columns))] for row in range(5)]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "uniform_reference.csv", index=False)
+    return root
+
+
+@pytest.fixture(scope="module")
+def core(light_tunnel_file):
+    return load_light_tunnel(path=light_tunnel_file)
+
+
+@pytest.fixture(scope="module")
+def full(light_tunnel_file):
+    return load_light_tunnel("full", path=light_tunnel_file)
+
+
+def test_core_has_graded_variance_edges(small_copy):
+    core = load_light_tunnel(path=small_copy)
     assert core.graph.mean_graph.sum() == 16
     assert core.graph.variance_graph.sum() == 16
     assert sorted(core.graph.edges("variance")) == sorted(
@@ -19,17 +43,21 @@ def test_core_has_graded_variance_edges():
         "weak": {"ir_3"},
         "unscored": {"angle_1", "angle_2"},
     }
+    assert core.grades["grade"].value_counts().to_dict() == {"strong": 12, "weak": 2, "unscored": 2}
 
 
-def test_dropping_the_angles_drops_exactly_the_unscored_edges():
-    core = load_light_tunnel()
+def test_dropping_the_angles_drops_exactly_the_unscored_edges(small_copy):
+    core = load_light_tunnel(path=small_copy)
     touching = core.grades[core.grades["effect"].isin(["angle_1", "angle_2"])]
     assert (touching["grade"] == "unscored").all()
     assert len(touching) == (core.grades["grade"] == "unscored").sum()
 
 
-def test_core_is_the_full_table_and_graph_restricted_by_name():
-    core, full = load_light_tunnel("core"), load_light_tunnel("full")
+def test_core_is_the_full_table_and_graph_restricted_by_name(small_copy):
+    core, full = (
+        load_light_tunnel("core", path=small_copy),
+        load_light_tunnel("full", path=small_copy),
+    )
     names = list(core.names)
     assert core.data.equals(full.data[names])
     assert (core.union_graph == full.union_graph.loc[names, names]).all(axis=None)
@@ -38,8 +66,17 @@ def test_core_is_the_full_table_and_graph_restricted_by_name():
     assert full.grades is None
 
 
-def test_actuators_are_roots_and_nearly_uncorrelated():
-    core = load_light_tunnel()
+def test_columns_are_found_by_name_in_a_file_or_a_folder(small_copy):
+    file = small_copy / "lt_interventions_standard_v1" / "uniform_reference.csv"
+    stored = pd.read_csv(file)
+    for path in (small_copy, file, str(file)):
+        loaded = load_light_tunnel("full", path=path)
+        assert loaded.names == tuple(FULL)
+        for name in loaded.names:
+            assert loaded.data[name].tolist() == stored[name].tolist()
+
+
+def test_actuators_are_roots_and_nearly_uncorrelated(core):
     for name in ACTUATORS:
         assert core.graph.parents(name) == ()
     correlation = core.data[ACTUATORS].corr().abs()
@@ -47,21 +84,41 @@ def test_actuators_are_roots_and_nearly_uncorrelated():
     assert (correlation.to_numpy()[~(correlation.to_numpy() == 1)] < 0.05).all()
 
 
-def test_evidence_agrees_with_the_truth():
+def test_evidence_agrees_with_the_truth(small_copy):
     for variant in ("core", "full"):
-        loaded = load_light_tunnel(variant)
+        loaded = load_light_tunnel(variant, path=small_copy)
         for row in loaded.evidence.itertuples():
             assert bool(loaded.union_graph.loc[row.cause, row.effect]) == row.edge_in_ground_truth
-    assert len(load_light_tunnel().evidence) == 5 * 6
+    assert len(load_light_tunnel(path=small_copy).evidence) == 5 * 6
 
 
-def test_residual_spread_of_current_rises_with_red():
+def test_truth_and_evidence_are_the_documented_ones(shared_data, core, full):
+    pd.testing.assert_frame_equal(
+        evidence(), pd.read_csv(shared_data / "light_tunnel_moment_evidence.csv"), check_exact=True
+    )
+    edges = {
+        name: set(pd.read_csv(shared_data / f"light_tunnel_{name}.csv").itertuples(index=False))
+        for name in ("edges", "core_mean_edges", "core_var_edges")
+    }
+    union = full.union_graph
+    assert {(c, e) for c in union for e in union if union.loc[c, e]} == edges["edges"]
+    assert set(core.graph.edges("mean")) == edges["core_mean_edges"]
+    assert set(core.grades.itertuples(index=False)) == edges["core_var_edges"]
+
+
+def test_the_tables_are_the_documented_ones(shared_data, core, full):
+    assert core.data.shape == (10000, 11)
+    assert core.data.equals(pd.read_csv(shared_data / "light_tunnel_core.csv").astype(float))
+    assert full.data.equals(pd.read_csv(shared_data / "light_tunnel.csv").astype(float))
+
+
+def test_residual_spread_of_current_rises_with_red(core):
     # Checks that columns and strong grades belong together: 17 % per sd of red is documented.
-    core = load_light_tunnel().data
-    colours = core[["red", "green", "blue"]].sum(axis=1)
-    slope = core["current"].cov(colours) / colours.var()
-    residual = (core["current"] - slope * colours).sub((core["current"] - slope * colours).mean())
-    low, high = core["red"] < 20, core["red"] > 65
+    data = core.data
+    colours = data[["red", "green", "blue"]].sum(axis=1)
+    slope = data["current"].cov(colours) / colours.var()
+    residual = data["current"] - slope * colours
+    low, high = data["red"] < 20, data["red"] > 65
     # The ends are about 2 sd of red apart, so a ratio near 1.4 is expected; 1.2 is far from 1.
     assert residual[high].std() > 1.2 * residual[low].std()
 
@@ -70,3 +127,15 @@ def test_residual_spread_of_current_rises_with_red():
 def test_other_variants_are_refused(variant):
     with pytest.raises(OptionError, match="'core', 'full'"):
         load_light_tunnel(variant)
+
+
+def test_other_files_are_refused(tmp_path):
+    other, text = tmp_path / "other.csv", tmp_path / "text.csv"
+    pd.DataFrame({"red": [1], "green": [2]}).to_csv(other, index=False)
+    pd.DataFrame([["a"] * 20] * 3, columns=FULL).to_csv(text, index=False)
+    with pytest.raises(DataError, match=r"other\.csv: .*no columns blue, pol_1"):
+        load_light_tunnel(path=other)
+    with pytest.raises(DataError, match=r"text\.csv: .*could not convert"):
+        load_light_tunnel(path=text)
+    with pytest.raises(DataError, match=r"uniform_reference\.csv: .*No such file"):
+        load_light_tunnel(path=tmp_path)

@@ -1,4 +1,4 @@
-"""A fit whose mechanisms are known in closed form, so that every answer is too."""
+"""A fit whose mechanisms are known in closed form, so that every answer is known too."""
 
 from dataclasses import dataclass
 
@@ -49,9 +49,9 @@ class KnownModel:
         return drawn
 
 
-def known_fit(names, worlds, shift=0.0, summary=(-3.0, -2.0, 0.0, 2.0, 3.0, 0.0, 1.0)):
-    """Return an estimator with the posterior ``worlds``: a list of (graph, functions, count)."""
-    graphs = [graph for graph, _, count in worlds for _ in range(count)]
+def known_fit(names, draws, shift=0.0, summary=(-3.0, -2.0, 0.0, 2.0, 3.0, 0.0, 1.0)):
+    """Return an estimator with the posterior ``draws``: a list of (graph, functions, count)."""
+    graphs = [graph for graph, _, count in draws for _ in range(count)]
     estimator = md.MomentDAG()
     estimator.posterior_ = md.Posterior(
         names,
@@ -59,7 +59,7 @@ def known_fit(names, worlds, shift=0.0, summary=(-3.0, -2.0, 0.0, 2.0, 3.0, 0.0,
         [graph.variance_graph for graph in graphs],
         Provenance("by hand"),
     )
-    estimator.scm_ = KnownModel(names, {graph: f for graph, f, _ in worlds}, shift)
+    estimator.scm_ = KnownModel(names, {graph: f for graph, f, _ in draws}, shift)
     columns = ["min", "q05", "median", "q95", "max", "mean", "sd"]
     estimator.summary_ = pd.DataFrame([summary] * len(names), index=names, columns=columns)
     return estimator

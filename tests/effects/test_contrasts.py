@@ -62,9 +62,12 @@ def test_total_and_direct_effects(mediated):
     ("call", "message"),
     [
         (lambda fit: contrast(fit, {"a": [0.0, 1.0]}, {}), "one value"),
-        (lambda fit: contrast(fit, {"a": 0.0}, {"b": 0.0}, ["b"]), "not set"),
-        (lambda fit: direct_effect(fit, "a", "y", hold={"y": 0.0}), "than the target"),
-        (lambda fit: direct_effect(fit, "a", "y", hold={"a": 0.0}), "than the cause"),
+        (
+            lambda fit: contrast(fit, {"a": 0.0}, {"b": 0.0}, ["b"]),
+            "not set; 'b' is",
+        ),
+        (lambda fit: direct_effect(fit, "a", "y", hold={"y": 0.0}), "hold names the target"),
+        (lambda fit: direct_effect(fit, "a", "y", hold={"a": 0.0}), "hold names the cause"),
         (lambda fit: total_effect(fit, "a", "y", (1.0,)), "two values"),
         (lambda fit: total_effect(fit, "w", "y"), "'w'"),
     ],

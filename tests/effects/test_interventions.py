@@ -12,8 +12,8 @@ from momentdag.graph import MomentGraph
 
 FEW = MonteCarlo(n_draws=20)
 SOME = MonteCarlo(n_draws=100)
-# Expectations over a shifted Sobol points, 512 of them, averaged over worlds: errors of a few
-# thousandths of an sd.
+# Expectations over 512 shifted Sobol points, averaged over samples: errors of a few thousandths
+# of an sd.
 QUADRATURE = 0.02
 
 
@@ -39,7 +39,7 @@ def test_what_no_setting_reaches_keeps_its_own_distribution(star):
     np.testing.assert_allclose(frame["sd"], 1.0, rtol=1e-9)
 
 
-def test_nothing_set_is_the_world_as_it_is(star):
+def test_an_empty_mapping_is_no_intervention(star):
     frame = intervene(star, {}, ["y"], monte_carlo=FEW).to_frame()
     np.testing.assert_allclose(frame["sd"] ** 2, 4 + np.exp(0.5), rtol=QUADRATURE)
 
@@ -100,7 +100,7 @@ def unsure(make_fit):
     return make_fit(names, [(edge, with_edge, 75), (empty, {"x": root, "y": root}, 25)], shift=0.1)
 
 
-def test_intervals_hold_what_they_say(unsure):
+def test_intervals_cover_what_they_say(unsure):
     many = MonteCarlo(n_draws=400)
     widths = {}
     for uncertainty in ("both", "graph", "function"):
@@ -144,7 +144,7 @@ def test_a_real_fit_answers_in_the_units_of_the_data(fitted):
 
 
 def test_leaving_the_range_of_the_data_warns(star):
-    with pytest.warns(ExtrapolationWarning, match="'x' was observed from -3 to 3; 4 lies outside"):
+    with pytest.warns(ExtrapolationWarning, match="'x' was observed from -3 to 3; at 4 the answer"):
         intervene(star, {"x": 4.0}, ["y"], monte_carlo=FEW)
 
 
@@ -169,12 +169,12 @@ def test_a_variable_named_like_a_result_keeps_apart(make_fit):
         ({"do": {"x": "high"}}, "number or a list"),
         ({"do": {"x": np.nan}}, "finite"),
         ({"do": [("x", 1.0)]}, "mapping"),
-        ({"targets": ["x"]}, "not set"),
+        ({"targets": ["x"]}, "not set; 'x' is"),
         ({"targets": "y"}, "list of names"),
-        ({"targets": ["y", "y"]}, "each once"),
+        ({"targets": ["y", "y"]}, "no repeats"),
         ({"targets": ["w"]}, "'w'"),
         ({"limits": {"z": (2.0, 1.0)}}, "low < high"),
-        ({"limits": {"x": (0.0, 1.0)}}, "limits for targets"),
+        ({"limits": {"x": (0.0, 1.0)}}, "Limits given for 'x'"),
         ({"limits": {"y": (0.0,)}}, r"\(low, high\)"),
         ({"n_samples": -1}, "n_samples"),
         ({"level": 1.0}, "level"),

@@ -1,12 +1,12 @@
-"""Propagation works out what has a say in the targets, and nothing else."""
+"""Propagation computes the ancestors of the targets, and nothing else."""
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from momentdag.effects.propagation import propagate, reached_from, sources
+from momentdag.effects.posterior_samples import PosteriorSample
+from momentdag.effects.propagation import ancestors_of, descendants_of, propagate
 from momentdag.effects.settings import Settings
-from momentdag.effects.worlds import World
 from momentdag.graph import MomentGraph
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -32,48 +32,50 @@ class Recorded:
 
 
 @pytest.fixture
-def world():
+def sample():
     parents = {name: np.flatnonzero(GRAPH.union_graph[:, k]) for k, name in enumerate(NAMES)}
     uniforms = np.random.default_rng(0).random((8, 5))
-    return World(GRAPH, {name: Recorded(own) for name, own in parents.items()}, uniforms, 1.0)
+    return PosteriorSample(
+        GRAPH, {name: Recorded(causes) for name, causes in parents.items()}, uniforms, 1.0
+    )
 
 
-def test_sources_and_descendants_stop_at_what_is_set():
+def test_ancestors_and_descendants_stop_at_what_is_set():
     def named(mask):
         return "".join(np.array(NAMES)[mask])
 
-    assert named(sources(GRAPH.union_graph, [3], [])) == "abcd"
-    assert named(sources(GRAPH.union_graph, [3], [1])) == "bcd"
-    assert named(reached_from(GRAPH.union_graph, [1])) == "cde"
-    assert named(reached_from(GRAPH.union_graph, [1, 2])) == "cde"[1:]
-    assert named(reached_from(GRAPH.union_graph, [])) == ""
+    assert named(ancestors_of(GRAPH.union_graph, [3], [])) == "abcd"
+    assert named(ancestors_of(GRAPH.union_graph, [3], [1])) == "bcd"
+    assert named(descendants_of(GRAPH.union_graph, [1])) == "cde"
+    assert named(descendants_of(GRAPH.union_graph, [1, 2])) == "cde"[1:]
+    assert named(descendants_of(GRAPH.union_graph, [])) == ""
 
 
-def test_only_ancestors_are_worked_out_and_what_stays_only_once(world):
+def test_only_ancestors_are_computed_and_what_stays_only_once(sample):
     settings = Settings(("c",), (2,), np.array([[0.0], [5.0], [7.0]]))
-    answer = propagate(world, settings, [3, 0])
-    asked = {name: mechanism.n_rows for name, mechanism in world.mechanisms.items()}
-    # a is a target that no setting reaches, b and e have no say, d differs by setting.
+    answer = propagate(sample, settings, [3, 0])
+    asked = {name: mechanism.n_rows for name, mechanism in sample.mechanisms.items()}
+    # a is a target that no setting reaches, b and e are not needed, d differs by setting.
     assert asked == {"a": 8, "b": 0, "c": 0, "d": 24, "e": 0}
     np.testing.assert_array_equal(answer.mean[:, 0], np.repeat([[1.0], [6.0], [8.0]], 8, axis=1))
     np.testing.assert_array_equal(answer.mean[:, 1], 1.0)
-    np.testing.assert_allclose(answer.values[:, 0] - answer.mean[:, 0], [world.noise(3)] * 3)
+    np.testing.assert_allclose(answer.values[:, 0] - answer.mean[:, 0], [sample.noise(3)] * 3)
 
 
-def test_many_settings_are_worked_out_in_parts(world, monkeypatch):
+def test_many_settings_are_computed_in_parts(sample, monkeypatch):
     settings = Settings(("a",), (0,), np.linspace(-1, 1, 7)[:, None])
-    whole = propagate(world, settings, [3])
+    whole = propagate(sample, settings, [3])
     monkeypatch.setattr("momentdag.effects.propagation._MAX_ROWS", 16)
-    for one, other in zip(whole, propagate(world, settings, [3]), strict=True):
+    for one, other in zip(whole, propagate(sample, settings, [3]), strict=True):
         np.testing.assert_array_equal(one, other)
     mean, variance = whole.moments()
     # b, c and d each add one and unit noise; the noise of d is integrated out exactly.
     np.testing.assert_allclose(np.diff(mean[:, 0]), 1 / 3)
-    inner = np.var(world.noise(1) + world.noise(2))
+    inner = np.var(sample.noise(1) + sample.noise(2))
     np.testing.assert_allclose(variance[:, 0], inner + 1)
 
 
-def test_a_setting_may_differ_between_noise_rows(world):
+def test_a_setting_may_differ_between_noise_rows(sample):
     by_row = np.arange(16.0).reshape(2, 1, 8)
-    answer = propagate(world, Settings(("c",), (2,), by_row), [3])
+    answer = propagate(sample, Settings(("c",), (2,), by_row), [3])
     np.testing.assert_array_equal(answer.mean[:, 0], by_row[:, 0] + 1)

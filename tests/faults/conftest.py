@@ -23,7 +23,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from typer.testing import CliRunner
 
-from momentdag.cli.app import app
+from momentdag.cli.main import app
 from momentdag.errors import MomentdagError, MomentdagWarning
 
 # A case takes milliseconds, or a second if it ends in a fit; the machine may be busy.

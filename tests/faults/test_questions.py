@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from momentdag.cli.parsing import parse_limits, parse_names, parse_options, parse_settings
+from momentdag.cli.inputs import parse_limits, parse_names, parse_options, parse_settings
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior, Provenance
 from momentdag.posterior.language import ask

@@ -17,8 +17,8 @@ import pytest
 import momentdag as md
 from momentdag import runs
 from momentdag.errors import StorageError
-from momentdag.runs.archive import read_archive
-from momentdag.runs.info import write_info
+from momentdag.storage.archive import read_archive
+from momentdag.storage.run_info import write_info
 
 COMMAND = str(Path(sys.executable).with_name("momentdag"))
 EVIDENCE = (
@@ -130,7 +130,7 @@ def test_control_c_leaves_a_run_that_resumes_and_a_second_process_is_refused(
 FULL_DISK = """
 import json, resource, sys
 from typer.testing import CliRunner
-from momentdag.cli.app import app
+from momentdag.cli.main import app
 csv, folder, sizes, rest = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), sys.argv[4:]
 for size in [None, *sizes]:
     if size is not None:
@@ -194,7 +194,7 @@ def test_a_place_that_cannot_be_written_is_one_sentence(csv, tmp_path, is_comman
         model.posterior_.save(f"{NOWHERE}.zip")
     with pytest.raises(StorageError, match="Could not write"):
         md.Knowledge().to_file(f"{NOWHERE}.toml")
-    with pytest.raises(StorageError, match="Could not make"):
+    with pytest.raises(StorageError, match="Could not create"):
         runs.save(model, NOWHERE)
     (tmp_path / "run" / "log.txt").unlink()
     (tmp_path / "run" / "log.txt").mkdir()

@@ -101,7 +101,7 @@ def test_moment_must_fit_the_kind_of_draws(posterior, truth):
         (np.zeros((2, 3, 4), dtype=bool), "shape"),
         (np.full((2, 3, 3), 0.3), "0 and 1"),
         (np.ones((2, 3, 3), dtype=bool), "self-loops"),
-        (np.zeros((2, 4, 4), dtype=bool), "one size"),
+        (np.zeros((2, 4, 4), dtype=bool), "same size"),
         (pd.DataFrame({"a": [0]}), "shape"),
     ],
 )

@@ -61,7 +61,7 @@ def test_unpacked_graphs_are_the_callers_own(posterior):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"options": {"draws": np.zeros(2)}}, "plain JSON values.*Turn arrays into lists"),
+        ({"options": {"draws": np.zeros(2)}}, "plain JSON values.*Convert arrays to lists"),
         ({"options": {"limit": float("nan")}}, "plain JSON values"),
         ({"seed": np.int64(3)}, "seed as an int"),
         ({"status": None}, "status as text"),

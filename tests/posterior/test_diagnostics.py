@@ -56,6 +56,12 @@ def test_chains_in_different_places_are_found():
         assert part in message
 
 
+def test_a_surface_names_options_in_its_own_words():
+    message = one_edge(CHAINS == 2).diagnostics().message(lambda options: "/".join(options))
+    assert "more draws (n_draws) or more steps between them (engine_options);" in message
+    assert "=" not in message
+
+
 def test_constant_chains_that_differ():
     diagnostics = one_edge(CHAINS == 2).diagnostics()
     assert diagnostics.worst_r_hat == np.inf
@@ -75,7 +81,7 @@ def test_slow_chains_are_found():
     indicator = np.cumsum(rng.random(2000) < 0.01) % 2 == 1
     diagnostics = one_edge(indicator, chains=None).diagnostics()
     assert diagnostics.smallest_ess < 100
-    assert any("independent ones" in complaint for complaint in diagnostics.complaints)
+    assert any("effective sample size" in complaint for complaint in diagnostics.complaints)
 
 
 def test_edges_that_are_all_but_certain_do_not_count():

@@ -145,7 +145,7 @@ def test_a_predicate_is_asked_once_for_each_distinct_pair(posterior):
 
     assert posterior.probability(few_edges) == pytest.approx(0.2)
     assert len(asked) == len(set(asked)) == 3
-    with pytest.raises(OptionError, match="it answered 2"):
+    with pytest.raises(OptionError, match="it returned 2"):
         posterior.probability(lambda graph: 2)
 
 

@@ -1,3 +1,4 @@
+import hashlib
 import io
 import json
 import zipfile
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from momentdag.errors import StorageError
 from momentdag.posterior import Posterior, Provenance
-from momentdag.posterior.storage import checksum
+from momentdag.storage.archive import checksum
 
 
 def example():
@@ -60,7 +61,7 @@ def test_missing_and_foreign_files(tmp_path):
     other = tmp_path / "other.zip"
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("../evil.txt", "x")
-    with pytest.raises(StorageError, match="expected the members"):
+    with pytest.raises(StorageError, match=r"expected one manifest\.json"):
         Posterior.load(other)
 
 
@@ -95,35 +96,39 @@ def test_a_flipped_bit_is_refused_or_harmless(tmp_path_factory, position, bit):
     assert after.provenance == before.provenance
 
 
-def rewrite(path, edit, *, forge=False):
-    """Repack a saved file after ``edit(manifest, draws)``; a forger computes the checksum anew."""
-    with zipfile.ZipFile(path) as archive:
-        manifest = json.loads(archive.read("manifest.json"))
-        draws = archive.read("draws.npz")
-    manifest, draws = edit(manifest, draws)
-    if forge:
-        manifest["sha256"] = checksum(manifest, draws)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("manifest.json", json.dumps(manifest))
-        archive.writestr("draws.npz", draws)
-
-
-def stored(save=np.savez, **arrays):
+def npy(array):
     stream = io.BytesIO()
-    save(stream, **arrays)
+    np.lib.format.write_array(stream, array, allow_pickle=True)
     return stream.getvalue()
+
+
+def rewrite(path, edit, *, forge=False, compression=zipfile.ZIP_STORED):
+    """Repack a saved file after ``edit(manifest, members)``; a forger makes the checksums right."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(members.pop("manifest.json"))
+    edit(manifest, members)
+    if forge:
+        manifest["arrays"] = {
+            name.removesuffix(".npy"): hashlib.sha256(member).hexdigest()
+            for name, member in members.items()
+        }
+        manifest["sha256"] = checksum(manifest)
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, member in {"manifest.json": json.dumps(manifest), **members}.items():
+            archive.writestr(name, member)
 
 
 def test_rewriting_without_a_change_is_harmless(saved):
     for forge in (False, True):
-        rewrite(saved, lambda manifest, draws: (manifest, draws), forge=forge)
+        rewrite(saved, lambda manifest, members: None, forge=forge)
         assert Posterior.load(saved).names == example().names
 
 
 def test_tampered_draws_fail_the_checksum(saved):
-    def edit(manifest, draws):
-        with np.load(io.BytesIO(draws)) as arrays:
-            return manifest, stored(**{name: arrays[name] * 0 for name in arrays.files})
+    def edit(manifest, members):
+        for name, member in members.items():
+            members[name] = npy(np.load(io.BytesIO(member)) * 0)
 
     rewrite(saved, edit)
     with pytest.raises(StorageError, match="checksum"):
@@ -131,15 +136,20 @@ def test_tampered_draws_fail_the_checksum(saved):
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
+    "change",
     [
-        ("names", ["b c", "é", "<script>", "d", "e"]),  # two columns exchanged
-        ("provenance", {"engine": "exact", "data_hash": "beef"}),
-        ("sha256", None),
+        {"content": {"names": ["b c", "é", "<script>", "d", "e"]}},  # two columns exchanged
+        {"content": {"provenance": {"engine": "exact", "data_hash": "beef"}}},
+        {"sha256": None},
     ],
+    ids=["names", "provenance", "sha256"],
 )
-def test_a_tampered_manifest_fails_the_checksum(saved, key, value):
-    rewrite(saved, lambda manifest, draws: ({**manifest, key: value}, draws))
+def test_a_tampered_manifest_fails_the_checksum(saved, change):
+    def edit(manifest, members):
+        content = manifest["content"] | change.get("content", {})
+        manifest.update(change | {"content": content})
+
+    rewrite(saved, edit)
     with pytest.raises(StorageError, match="checksum"):
         Posterior.load(saved)
 
@@ -147,45 +157,116 @@ def test_a_tampered_manifest_fails_the_checksum(saved, key, value):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("format", "other", "format mark"),
-        ("format_version", 99, "version 99"),
-        ("names", ["a", "b"], "shape"),
-        ("names", ["a", "a", "b", "c", "d"], "unique"),
-        ("names", "abcde", "list of variable names"),
-        ("n_draws", 10**12, "more than is accepted"),
-        ("n_draws", -1, "positive number"),
-        ("provenance", {"surprise": 1}, "not an intact"),
-        ("provenance", {"engine": 7}, "engine as text"),
+        ("format", "other", "wrong format entry"),
+        ("format", "momentdag-mechanisms", "not a momentdag posterior file"),
+        ("format_version", 99, r"version 99.*Install the momentdag that wrote it"),
     ],
 )
-def test_a_forged_manifest_is_refused_for_what_it_says(saved, key, value, message):
-    rewrite(saved, lambda manifest, draws: ({**manifest, key: value}, draws), forge=True)
+def test_another_format_is_refused(saved, key, value, message):
+    rewrite(saved, lambda manifest, _: manifest.update({key: value}), forge=True)
     with pytest.raises(StorageError, match=message):
         Posterior.load(saved)
 
 
 @pytest.mark.parametrize(
-    ("draws", "message"),
+    ("key", "value", "message"),
     [
-        (stored(mean_bits=np.array([{"a": 1}], dtype=object)), "pickle"),
-        (stored(np.savez_compressed, mean_bits=np.zeros(10**7, np.uint8)), "oversized"),
-        (stored(chains=np.zeros(30, np.int32)), "mean_bits"),
-        (stored(surprise=np.zeros(30)), "unexpected"),
-        (b"no archive", "not an intact"),
+        ("names", ["a", "b"], "shape"),
+        ("names", ["a", "a", "b", "c", "d"], "unique"),
+        ("names", "abcde", "list of variable names"),
+        ("names", None, "list of variable names"),
+        ("n_draws", 10**12, "more than is accepted"),
+        ("n_draws", 31, "shape"),
+        ("n_draws", 30.0, "positive number"),
+        ("n_draws", -1, "positive number"),
+        ("provenance", {"surprise": 1}, "not an intact"),
+        ("provenance", {"engine": 7}, "engine as text"),
+        ("provenance", None, "not an intact"),
     ],
-    ids=["pickled objects", "size bomb", "draws missing", "other array", "no npz"],
 )
-def test_forged_draws_are_refused_and_never_executed(saved, draws, message):
-    rewrite(saved, lambda manifest, _: (manifest, draws), forge=True)
+def test_a_forged_manifest_is_refused_for_what_it_says(saved, key, value, message):
+    rewrite(saved, lambda manifest, _: manifest["content"].update({key: value}), forge=True)
+    with pytest.raises(StorageError, match=rf"posterior\.zip.*{message}"):
+        Posterior.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "message"),
+    [
+        ("mean_bits.npy", npy(np.array([{"a": 1}], dtype=object)), "type and size of its header"),
+        ("mean_bits.npy", npy(np.zeros(10**6, np.uint8)), "shape"),
+        ("mean_bits.npy", npy(np.zeros((30, 4), np.int8)), "type uint8"),
+        ("chains.npy", npy(np.zeros(30, np.int64)), "type int32"),
+        ("log_posterior.npy", npy(np.zeros(29)), "shape"),
+        ("mean_bits.npy", npy(np.full((30, 4), 255, np.uint8)), "not an intact"),  # cycles
+        ("mean_bits.npy", None, "array 'mean_bits'; there is none"),
+        ("surprise.npy", npy(np.zeros(30)), "unexpected array 'surprise'"),
+        ("mean_bits.npy", b"no array", "not an intact"),
+    ],
+    ids=[
+        *("pickled objects", "too large", "signed bits", "long chains", "draw without a score"),
+        *("cyclic", "draws missing", "other array", "no npy"),
+    ],
+)
+def test_forged_draws_are_refused_and_never_executed(saved, name, member, message):
+    def edit(manifest, members):
+        members[name] = member
+        if member is None:
+            del members[name]
+
+    rewrite(saved, edit, forge=True)
     with pytest.raises(StorageError, match=f"(?i){message}"):
         Posterior.load(saved)
 
 
-def test_a_compressed_archive_is_refused_unread(saved):
-    with zipfile.ZipFile(saved) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    with pytest.raises(StorageError, match="stored, not compressed"):
+def test_a_size_bomb_is_refused_before_it_is_unpacked(saved):
+    bomb = npy(np.zeros(10**7, np.uint8))
+    rewrite(
+        saved,
+        lambda manifest, members: members.update({"mean_bits.npy": bomb}),
+        forge=True,
+        compression=zipfile.ZIP_DEFLATED,
+    )
+    assert saved.stat().st_size < len(bomb) / 100
+    with pytest.raises(StorageError, match="is compressed; archives are not"):
         Posterior.load(saved)
+
+
+def test_a_compressed_archive_is_refused_unread(saved):
+    rewrite(saved, lambda manifest, members: None, compression=zipfile.ZIP_DEFLATED)
+    with pytest.raises(StorageError, match="is compressed; archives are not"):
+        Posterior.load(saved)
+
+
+def test_optional_arrays_may_be_missing(tmp_path):
+    graphs = example().mean_graphs
+    Posterior(example().names, graphs, graphs, Provenance("test")).save(tmp_path / "p.zip")
+    after = Posterior.load(tmp_path / "p.zip")
+    assert after.log_posterior is None
+    assert after.chains is None
+    np.testing.assert_array_equal(after.mean_graphs, graphs)
+
+
+def test_a_file_of_the_former_format_says_what_to_do(tmp_path):
+    # A zip of a manifest and a compressed npz, as version 1 wrote it.
+    before = example()
+    bits = np.packbits(before.mean_graphs.reshape(30, -1), axis=1)
+    draws = io.BytesIO()
+    np.savez_compressed(draws, mean_bits=bits, variance_bits=bits)
+    manifest = {
+        "format": "momentdag-posterior",
+        "format_version": 1,
+        "names": list(before.names),
+        "n_draws": 30,
+        "provenance": before.provenance.to_dict(),
+    }
+    digest = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode("ascii"))
+    digest.update(draws.getvalue())
+    manifest["sha256"] = digest.hexdigest()
+    with zipfile.ZipFile(tmp_path / "old.zip", "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("manifest.json", json.dumps(manifest, indent=2))
+        archive.writestr("draws.npz", draws.getvalue())
+    with pytest.raises(
+        StorageError, match=r"old\.zip was written by an earlier version of momentdag.*Fit again"
+    ):
+        Posterior.load(tmp_path / "old.zip")

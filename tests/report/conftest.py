@@ -7,9 +7,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import momentdag as md
-from momentdag.engines.protocol import Fit
+from momentdag.engines.protocol import FitResult
 from momentdag.posterior import Provenance
 
 HOSTILE = 'yield </script><img src=x onerror="alert(1)"> &'
@@ -26,6 +27,16 @@ def data():
 @pytest.fixture(scope="session")
 def fit(data):
     return md.MomentDAG(n_draws=200, random_state=0).fit(data)
+
+
+@pytest.fixture(scope="session")
+def linear(data):
+    """Return a fit without mechanisms."""
+    with warnings.catch_warnings():
+        # Few draws mix poorly, and say so.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        options = {"family": "linear"}
+        return md.MomentDAG(n_draws=50, random_state=0, engine_options=options).fit(data)
 
 
 @pytest.fixture(scope="session")
@@ -84,6 +95,6 @@ def wide_report(tmp_path_factory):
     posterior = md.Posterior(data.columns, mean, variance, Provenance("by hand"))
     estimator = md.MomentDAG()
     summary = data.agg(["min", "median", "max", "mean", "std"]).T.rename(columns={"std": "sd"})
-    estimator._accept(Fit(posterior, None, posterior.draw(0)), summary)
+    estimator.adopt(FitResult(posterior, None, posterior.draw(0), summary))
     path = tmp_path_factory.mktemp("wide") / "report.html"
     return md.report.write_report(estimator, data, path)

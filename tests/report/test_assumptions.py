@@ -2,46 +2,46 @@ import numpy as np
 import pytest
 
 import momentdag as md
-from momentdag.data import Dataset
 from momentdag.report.assumptions import judge_assumptions, lag_correlation
 from momentdag.report.convergence import check_convergence
+from momentdag.table import Dataset
 
 
-def verdicts(found):
-    return {one.title: one.verdict for one in found}
+def verdicts(assumptions):
+    return {one.title: one.verdict for one in assumptions}
 
 
 def test_a_good_fit_raises_no_doubt_that_it_should_not(fit, data):
     criticism = md.screening.criticise(fit, data, n_draws=10)
-    screening = md.screening.heteroscedasticity(data)
+    screening = md.screening.heteroscedasticity(data, model=fit)
     convergence = check_convergence(fit.posterior_)
-    found = judge_assumptions(Dataset.from_table(data), convergence, screening, criticism)
-    said = verdicts(found)
-    assert said["No cycles"] == "cannot be checked"
-    assert said["No unmeasured common causes"] == "cannot be checked"
-    assert said["Rows stand alone"] == "looks fine"
-    assert said["Some spread changes"] == "looks fine"
-    assert said["Mean and spread say it all"] == "looks fine"
+    verdict = verdicts(
+        judge_assumptions(Dataset.from_table(data), convergence, screening, criticism)
+    )
+    assert verdict["No cycles"] == "cannot be checked"
+    assert verdict["No unmeasured common causes"] == "cannot be checked"
+    assert verdict["Independent rows"] == "looks fine"
+    assert verdict["Some spread changes"] == "looks fine"
+    assert verdict["Only mean and spread change"] == "looks fine"
     # Both roots are uniform, which is far from Gaussian.
-    assert said["Gaussian noise"] == "doubtful"
+    assert verdict["Gaussian noise"] == "doubtful"
 
 
 def test_drifting_rows_are_found(fit, data):
-    drifting = data.sort_values("dose")  # same rows, telling order
+    drifting = data.sort_values("dose")  # the same rows in an informative order
     criticism = md.screening.criticise(fit, drifting, n_draws=5)
     dataset = Dataset.from_table(drifting)
-    found = judge_assumptions(dataset, check_convergence(fit.posterior_), None, criticism)
-    rows = next(one for one in found if one.title == "Rows stand alone")
+    assumptions = judge_assumptions(dataset, check_convergence(fit.posterior_), None, criticism)
+    rows = next(one for one in assumptions if one.title == "Independent rows")
     assert rows.verdict == "doubtful"
-    assert "Residuals of dose" in rows.because
+    assert "Residuals of dose" in rows.reason
 
 
-def test_what_was_not_worked_out_is_not_judged(fit, data):
+def test_what_was_not_computed_is_not_judged(fit, data):
     dataset = Dataset.from_table(data)
-    found = judge_assumptions(dataset, check_convergence(fit.posterior_), None, None)
-    said = verdicts(found)
-    for title in ("Rows stand alone", "Some spread changes", "Gaussian noise"):
-        assert said[title] == "not checked"
+    verdict = verdicts(judge_assumptions(dataset, check_convergence(fit.posterior_), None, None))
+    for title in ("Independent rows", "Some spread changes", "Gaussian noise"):
+        assert verdict[title] == "not checked"
 
 
 def test_a_hidden_cause_raises_doubt():
@@ -52,16 +52,16 @@ def test_a_hidden_cause_raises_doubt():
     fit = md.MomentDAG(n_draws=100, random_state=0, knowledge=forbidden).fit(X)
     criticism = md.screening.criticise(fit, X, n_draws=5)
     convergence = check_convergence(fit.posterior_)
-    found = judge_assumptions(Dataset.from_table(X), convergence, None, criticism)
-    assert found[0].verdict == "doubtful"
-    assert "x1 and x2" in found[0].because
+    hidden_causes = judge_assumptions(Dataset.from_table(X), convergence, None, criticism)[0]
+    assert hidden_causes.verdict == "doubtful"
+    assert "x1 and x2" in hidden_causes.reason
 
 
 @pytest.mark.filterwarnings("ignore::momentdag.errors.DataWarning")
 def test_few_rows_raise_doubt(fit):
     few = Dataset.from_table(np.random.default_rng(0).normal(size=(40, 5)))
-    found = judge_assumptions(few, check_convergence(fit.posterior_), None, None)
-    assert verdicts(found)["Enough rows for free functions"] == "doubtful"
+    verdict = verdicts(judge_assumptions(few, check_convergence(fit.posterior_), None, None))
+    assert verdict["Enough rows for free functions"] == "doubtful"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -32,16 +32,16 @@ def test_the_share_of_draws_that_obey_a_statement(knowledge, share):
     assert {one.share for one in audit.statements} == {share}
 
 
-def test_readings_and_priors():
+def test_verdicts_and_priors():
     knowledge = Knowledge(edge_priors={("a", "b"): 0.5}, required=[("c", "b")])
     by_text = {one.text: one for one in audit_knowledge(POSTERIOR, knowledge, True).statements}
     mean, variance, required = (
-        next(one for text, one in by_text.items() if said in text)
-        for said in ("mean of 'b' with prior", "variance of 'b' with prior", "'c' causes")
+        next(one for text, one in by_text.items() if part in text)
+        for part in ("mean of 'b' with prior", "variance of 'b' with prior", "'c' causes")
     )
-    assert (mean.prior, mean.share, mean.reading) == (0.5, 0.75, "the data made it likelier")
-    assert (variance.share, variance.reading) == (0.0, "the data made it less likely")
-    assert (required.share, required.reading) == (0.0, "conflicts with the data")
+    assert (mean.prior, mean.share, mean.verdict) == (0.5, 0.75, "the data made it likelier")
+    assert (variance.share, variance.verdict) == (0.0, "the data made it less likely")
+    assert (required.share, required.verdict) == (0.0, "conflicts with the data")
 
 
 def test_unknown_columns_are_named():

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
@@ -26,11 +27,12 @@ def requests(driver):
 
 @contextmanager
 def opened(browser, report):
-    """Open the report afresh; at the end, nothing may have gone wrong or out."""
-    browser.get_log("browser"), browser.get_log("performance")  # of the test before
-    browser.get(report.as_uri())
-    ready = "return document.documentElement.dataset.ready === 'true'"
-    WebDriverWait(browser, _PATIENCE).until(lambda driver: driver.execute_script(ready))
+    """Show a report, loading it if it is not open; no console messages or requests may follow."""
+    if browser.current_url != report.as_uri():
+        browser.get_log("browser"), browser.get_log("performance")  # of the page before
+        browser.get(report.as_uri())
+        ready = "return document.documentElement.dataset.ready === 'true'"
+        WebDriverWait(browser, _PATIENCE).until(lambda driver: driver.execute_script(ready))
     yield browser
     assert browser.get_log("browser") == []
     assert [url for url in requests(browser) if not url.startswith(("file:", "data:"))] == []
@@ -38,6 +40,7 @@ def opened(browser, report):
 
 @pytest.fixture
 def page(browser, report):
+    """Share one load of the report: every test puts back the controls it changes."""
     with opened(browser, report) as driver:
         yield driver
 
@@ -53,6 +56,14 @@ def slide_to(driver, value):
     slider = driver.find_element(By.ID, "threshold")
     driver.execute_script("arguments[0].value = arguments[1]", slider, str(value))
     driver.execute_script("arguments[0].dispatchEvent(new Event('input'))", slider)
+
+
+def choose(driver, k):
+    Select(driver.find_element(By.ID, "choose")).select_by_index(k)
+
+
+def show_graphs(driver, moment):
+    driver.find_element(By.CSS_SELECTOR, f"input[value={moment}]").click()
 
 
 def node(driver, k):
@@ -75,6 +86,7 @@ def test_the_slider_makes_edges_vanish(page, fit):
     page.find_element(By.ID, "threshold").send_keys(Keys.END)  # by keyboard, to 1
     assert page.find_element(By.ID, "threshold-value").text == "1.00"
     assert len(visible_edges(page)) < before
+    slide_to(page, 0.5)
 
 
 def test_a_click_on_a_variable_shows_its_parents_curves_and_levers(page, data):
@@ -104,9 +116,10 @@ def test_the_keyboard_does_what_the_mouse_does(page, data):
 
 def test_one_graph_at_a_time(page):
     for moment, other in (("mean", "variance"), ("variance", "mean")):
-        page.find_element(By.CSS_SELECTOR, f"input[value={moment}]").click()
+        show_graphs(page, moment)
         assert page.find_elements(By.CSS_SELECTOR, f"#canvas .edge.{moment}:not(.hidden)")
         assert not page.find_elements(By.CSS_SELECTOR, f"#canvas .edge.{other}:not(.hidden)")
+    show_graphs(page, "both")
 
 
 def test_mean_and_variance_edges_differ_by_more_than_colour(page):
@@ -142,10 +155,10 @@ def test_the_table_sorts_and_filters(page, fit):
     assert values() == sorted(values())
     assert len(set(values())) > 1
     page.find_element(By.ID, "filter-name").send_keys("stress")
-    shown = lines(page, "#edge-table tbody tr:not([hidden]) th")
+    rows = lines(page, "#edge-table tbody tr:not([hidden]) th")
     either = fit.posterior_.edge_table(min_probability=0.05)
     named = either[(either["cause"] == "stress") | (either["effect"] == "stress")]
-    assert len(shown) == len(named.drop_duplicates(["cause", "effect"]))
+    assert len(rows) == len(named.drop_duplicates(["cause", "effect"]))
 
 
 RELATIONS = {
@@ -156,12 +169,12 @@ RELATIONS = {
     "directly moves the mean of": lambda p, a, b: p.edge_probability(a, b, "mean"),
     "directly moves the spread of": lambda p, a, b: p.edge_probability(a, b, "variance"),
     "directly moves only the spread of": lambda p, a, b: p.edge_probability(a, b, "variance_only"),
-    "has a say in the mean of": lambda p, a, b: p.influence_probability(a, b, "mean"),
-    "has a say in the spread of": lambda p, a, b: p.influence_probability(a, b, "variance"),
+    "influences the mean of": lambda p, a, b: p.influence_probability(a, b, "mean"),
+    "influences the spread of": lambda p, a, b: p.influence_probability(a, b, "variance"),
 }
 
 
-def said(p):
+def shown(p):
     if 0 < p < 0.005:
         return "< 0.01"
     return "> 0.99" if 0.995 <= p < 1 else f"{p:.2f}"
@@ -179,7 +192,7 @@ def test_questions_get_the_answers_of_the_posterior(page, fit):
         selects[2].select_by_index(effect)
         for relation, exact in RELATIONS.items():
             selects[1].select_by_visible_text(relation)
-            expected = said(exact(fit.posterior_, names[cause], names[effect]))
+            expected = shown(exact(fit.posterior_, names[cause], names[effect]))
             assert page.find_element(*answer).text == expected, relation
 
 
@@ -196,10 +209,13 @@ def test_clauses_must_hold_together(page, fit):
     exact = fit.posterior_.subgraph_probability(
         [(names[0], names[2], "mean"), (names[1], names[2], "variance_only")]
     )
-    assert page.find_element(By.CSS_SELECTOR, "#answer b").text == said(exact)
+    assert page.find_element(By.CSS_SELECTOR, "#answer b").text == shown(exact)
+    page.find_element(By.CSS_SELECTOR, "[aria-label='Remove this clause']").click()
+    assert len(page.find_elements(By.CSS_SELECTOR, ".clause")) == 1
 
 
 def test_all_plots_are_drawn_in_light_and_dark(page):
+    choose(page, 2)  # it has parents, so there are curves
     # A tall window brings every lazy plot near.
     page.set_window_size(1360, 12_000)
     count = (
@@ -221,6 +237,8 @@ def test_all_plots_are_drawn_in_light_and_dark(page):
         assert page.execute_script(ink) != before
         text = "return document.querySelector('.plot .xtick text').style.fill"
         assert page.execute_script(text) == page.execute_script(ink)
+        button.click()
+        assert button.text == "Theme: automatic"
     finally:
         page.execute_script("localStorage.clear()")
         page.set_window_size(1360, 1000)
@@ -230,7 +248,8 @@ def test_a_narrow_window_needs_no_sideways_scrolling(page):
     page.set_window_size(520, 900)
     try:
         wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert page.execute_script(wide) <= 1  # rounding
+        # One pixel is rounding. Plots that are drawn follow the window after a moment.
+        WebDriverWait(page, _PATIENCE).until(lambda driver: driver.execute_script(wide) <= 1)
     finally:
         page.set_window_size(1360, 1000)
 
@@ -238,20 +257,20 @@ def test_a_narrow_window_needs_no_sideways_scrolling(page):
 def test_a_screenshot_is_kept(page):
     ARTEFACTS.mkdir(exist_ok=True)
     path = ARTEFACTS / "report.png"
+    choose(page, 2)
     page.execute_script("document.getElementById('graphs').scrollIntoView()")
     drawn = "return document.querySelectorAll('#detail .plot .main-svg').length > 0"
     WebDriverWait(page, _PATIENCE).until(lambda driver: driver.execute_script(drawn))
     assert page.save_screenshot(str(path))
-    from matplotlib.image import imread
-
-    pixels = imread(path)
+    pixels = np.asarray(Image.open(path).convert("RGB")) / 255
     assert pixels.shape[1] >= 1300
     # Not a blank page: red and blue lines are on it.
-    red, green, blue = np.moveaxis(pixels[..., :3], -1, 0)
+    red, green, blue = np.moveaxis(pixels, -1, 0)
     assert ((red > 0.6) & (green < 0.35) & (blue < 0.3)).sum() > 200
     assert ((blue > 0.5) & (red < 0.25)).sum() > 200
 
 
+@pytest.mark.slow  # runs the demo, which fits eleven variables
 def test_the_report_of_the_demo(browser, tmp_path):
     program = Path(sys.executable).with_name("momentdag")
     small = ("--cells", "100", "--draws", "60", "--jobs", "1")
@@ -269,8 +288,8 @@ def test_the_report_of_the_demo(browser, tmp_path):
         assert driver.find_element(By.CSS_SELECTOR, "#about h3").text == "erk"
         table = posterior.edge_table(min_probability=0.05).query("effect == 'erk'")
         for moment in ("mean", "variance"):
-            shown = set(lines(driver, f"#{moment}-parents button"))
-            assert shown == set(table.query("moment == @moment")["cause"])
+            listed = set(lines(driver, f"#{moment}-parents button"))
+            assert listed == set(table.query("moment == @moment")["cause"])
         driver.find_element(By.CSS_SELECTOR, "#edge-table thead th button").click()
         causes = lines(driver, "#edge-table tbody tr:not([hidden]) th")
         assert len(set(causes)) > 1
@@ -281,22 +300,19 @@ def test_the_report_of_the_demo(browser, tmp_path):
 
 
 def test_fifty_variables_answer_at_once(browser, wide_report):
-    browser.get(wide_report.as_uri())
-    ready = "return document.documentElement.dataset.ready === 'true'"
-    WebDriverWait(browser, _PATIENCE).until(lambda driver: driver.execute_script(ready))
-    assert len(browser.find_elements(By.CSS_SELECTOR, "#canvas .node")) == 50
     timed = (
         "const before = performance.now(); arguments[0].value = arguments[1];"
         "arguments[0].dispatchEvent(new Event('input')); return performance.now() - before"
     )
-    slider = browser.find_element(By.ID, "threshold")
-    counts, times = [], []
-    for threshold in (0.05, 0.2, 0.5, 0.9, 0.99):
-        times.append(browser.execute_script(timed, slider, str(threshold)))
-        counts.append(len(browser.find_elements(By.CSS_SELECTOR, ".edge:not(.hidden)")))
+    with opened(browser, wide_report) as driver:
+        assert len(driver.find_elements(By.CSS_SELECTOR, "#canvas .node")) == 50
+        slider = driver.find_element(By.ID, "threshold")
+        counts, times = [], []
+        for threshold in (0.05, 0.2, 0.5, 0.9, 0.99):
+            times.append(driver.execute_script(timed, slider, str(threshold)))
+            counts.append(len(driver.find_elements(By.CSS_SELECTOR, ".edge:not(.hidden)")))
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > 300
     assert counts[-1] == 0
-    # People call 100 ms instant; the best of five, as other programs may hold up some.
+    # 100 ms feel instant; the best of five, as other programs may delay some.
     assert min(times) < 100
-    assert browser.get_log("browser") == []

@@ -1,7 +1,7 @@
 import numpy as np
 
-from momentdag.data import Dataset
 from momentdag.report.content import _rows_to_check
+from momentdag.table import Dataset
 
 
 def test_a_long_table_is_checked_in_part():

@@ -1,30 +1,29 @@
 import numpy as np
 
+from momentdag.effects.inputs import consensus_pair
 from momentdag.report.curves import draw_mechanisms, parent_curves
-from momentdag.report.picture import shown_pair
 
 
 def curves_of(fit, data, name, n_draws=30):
-    rng = np.random.default_rng(0)
-    drawn = draw_mechanisms(rng, fit.scm_, fit.posterior_, name, n_draws)
-    values = data.to_numpy()
-    return {
-        data.columns[curve.parent]: curve
-        for curve in parent_curves(fit.scm_, shown_pair(fit), name, drawn, values, values[:50])
-    }
+    draws = draw_mechanisms(np.random.default_rng(0), fit.scm_, fit.posterior_, n_draws)
+    drawn = [draw[name] for draw in draws]
+    values, consensus = data.to_numpy(), consensus_pair(fit)
+    mechanism = fit.scm_.mean_functions(consensus)[name]
+    curves = parent_curves(consensus, name, mechanism, drawn, values, values[:50])
+    return {data.columns[curve.parent]: curve for curve in curves}
 
 
 def test_curves_follow_the_truth(fit, data):
-    found = curves_of(fit, data, data.columns[2])
-    assert set(found) == {"dose", "stress"}
-    dose, stress = found["dose"], found["stress"]
+    curves = curves_of(fit, data, data.columns[2])
+    assert set(curves) == {"dose", "stress"}
+    dose, stress = curves["dose"], curves["stress"]
     truth = 20 + 3 * np.sin(dose.grid)
     # The sd of the estimate is near 1.2 / sqrt(200 / 6 free parameters) = 0.2; three of them.
     assert np.abs(dose.mean.middle - truth).max() < 0.6
     spread = np.exp(0.7 * stress.grid)
     # A log sd from 200 rows, six free parameters: sd near 0.12; three of them at the edges.
     assert np.abs(np.log(stress.sd.middle / spread)).max() < 0.36
-    for curve in found.values():
+    for curve in curves.values():
         assert np.all(curve.mean.low <= curve.mean.high)
         assert np.all(curve.sd.low > 0)
 
@@ -32,7 +31,7 @@ def test_curves_follow_the_truth(fit, data):
 def test_rows_keep_their_residuals_when_the_other_parents_go_to_their_medians(fit, data):
     name = data.columns[2]
     curve = curves_of(fit, data, name)["stress"]
-    mechanism = fit.scm_.mean_functions(shown_pair(fit))[name]
+    mechanism = fit.scm_.mean_functions(consensus_pair(fit))[name]
     rows = data.to_numpy()[:50]
     mean, sd = mechanism.moments(rows)
     at = np.column_stack([np.full(50, data["dose"].median()), rows[:, 1], rows[:, 2]])

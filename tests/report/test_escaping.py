@@ -9,7 +9,12 @@ import pandas as pd
 import pytest
 
 import momentdag as md
+from momentdag.report.content import gather_content
+from momentdag.report.page import render_page
+from momentdag.report.variables import Effort
+from momentdag.table import Dataset
 
+QUICK = Effort(n_draws=4, n_rows=16)
 PLAIN = ("alpha", "beta", "gamma", "delta")
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -51,24 +56,25 @@ class Parsed(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
+def pages():
     """Return the parsed reports of one table under plain and under hostile names."""
     rng = np.random.default_rng(0)
     a, b = rng.uniform(-2, 2, (2, 80))
     c = np.sin(a) + np.exp(0.6 * b) * rng.normal(size=80)
     values = np.column_stack([a, b, c, c + 0.5 * rng.normal(size=80)])
     options = {"n_starts": 1, "n_kicks": 0, "n_inducing": 8, "noise": "gaussian"}
-    found = {}
+    parsed = {}
     for names in (PLAIN, HOSTILE):
         table = pd.DataFrame(values, columns=names)
         knowledge = md.Knowledge(order=[names[:2]], edge_priors={(names[0], names[2]): 0.3})
         model = md.MomentDAG(
             n_draws=400, random_state=0, knowledge=knowledge, engine_options=options
         ).fit(table)
-        path = tmp_path_factory.mktemp("page") / "report.html"
-        md.report.write_report(model, table, path, title=names[0])
-        found[names] = Parsed(path.read_text(encoding="utf-8"))
-    return found
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("momentdag.screening.spread._N_TREES", 3)
+            content = gather_content(model, Dataset.from_table(table), names[0], knowledge, QUICK)
+        parsed[names] = Parsed(render_page(content))
+    return parsed
 
 
 def test_no_name_makes_an_element_an_attribute_or_a_comment(pages):

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-import momentdag as md
 from momentdag.report.variables import Effort, describe_variables
 
 QUICK = Effort(n_draws=8, n_rows=32, n_shown=20)
@@ -35,10 +34,7 @@ def test_the_budget_is_kept(fit, data):
     assert target.parts is None
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_family_without_functions_has_no_curves_and_levers(data):
-    options = {"family": "linear"}
-    linear = md.MomentDAG(n_draws=50, random_state=0, engine_options=options).fit(data)
+def test_a_family_without_functions_has_no_curves_and_levers(linear, data):
     assert linear.scm_ is None
-    for found in describe_variables(linear, data.to_numpy(), np.arange(5), QUICK):
-        assert (found.curves, found.levers, found.parts) == ([], None, None)
+    for variable in describe_variables(linear, data.to_numpy(), np.arange(5), QUICK):
+        assert (variable.curves, variable.levers, variable.parts) == ([], None, None)

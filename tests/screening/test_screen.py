@@ -1,8 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
-from momentdag import Knowledge, simulate
+from momentdag import Knowledge, MomentDAG, simulate
+from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.errors import DataError, OptionError
 from momentdag.graph import MomentGraph
 from momentdag.screening import heteroscedasticity
@@ -28,6 +30,7 @@ def test_it_names_the_variable_and_what_moves_its_spread(screening):
     assert screening.table.loc["response", "moves_with"] == "stress"
     assert screening.table.loc["response", ["white", "forest_white"]].max() < 0.001
     assert screening.graph.has_edge("stress", "response", "variance")
+    assert not screening.from_fit
 
 
 def test_the_table_is_a_copy_with_one_row_for_each_column(screening):
@@ -38,12 +41,12 @@ def test_the_table_is_a_copy_with_one_row_for_each_column(screening):
     assert (screening.table["p_adjusted"] >= screening.table["p_value"]).all()
 
 
-def test_the_words_follow_the_finding(screening):
+def test_the_sentences_match_the_table(screening):
     text = str(screening)
     assert "response: its spread changes with other columns (p < 0.001)" in text
     assert "most clearly with stress" in text
     assert "dose: no sign that its spread changes" in text
-    assert text.endswith("directions here come from a quick search.")
+    assert text.endswith("The directions used here come from a quick search.")
 
 
 def test_against_the_arrow_constant_noise_is_not_mistaken():
@@ -51,12 +54,12 @@ def test_against_the_arrow_constant_noise_is_not_mistaken():
     x = rng.uniform(-2, 2, 400)
     data = pd.DataFrame({"y": x**2 + 0.4 * rng.normal(size=400), "x": x})
     screening = heteroscedasticity(data)
-    # The spread of x given y surely depends on y; in the found direction nothing does.
+    # The spread of x given y depends on y; in the right direction nothing depends.
     assert screening.graph.edges("mean") == [("x", "y")]
     assert not screening.is_heteroscedastic
     assert screening.table.loc["x", "n_predictors"] == 0
     assert np.isnan(screening.table.loc["x", "p_adjusted"])
-    assert "nothing to test it against" in screening.describe()
+    assert "there is nothing to test it against" in screening.describe()
     assert "expect an empty variance graph" in screening.describe()
 
 
@@ -67,18 +70,64 @@ def test_knowledge_restricts_what_a_column_is_tested_against():
     assert screening.table.loc["response", "n_predictors"] == 0
 
 
-def test_the_seed_settles_the_answer():
-    data = table(np.random.default_rng(1), n=150, strength=0.2)
-    first, second = (heteroscedasticity(data, random_state=3) for _ in range(2))
-    pd.testing.assert_frame_equal(first.table, second.table)
+@pytest.fixture(scope="module")
+def small():
+    return table(np.random.default_rng(1), n=150)
 
 
-def test_units_do_not_matter():
-    data = table(np.random.default_rng(1), n=150)
-    first = heteroscedasticity(data)
-    second = heteroscedasticity(data * [1000.0, 0.01, 5.0] + [3.0, 0.0, -7.0])
-    # Rounding far below what a rank can feel; forests may break a tie in another way.
-    pd.testing.assert_frame_equal(first.table, second.table, rtol=1e-3)
+@pytest.fixture(scope="module")
+def small_screening(small):
+    return heteroscedasticity(small)
+
+
+def test_the_seed_settles_the_answer(small, small_screening):
+    again = heteroscedasticity(small)
+    pd.testing.assert_frame_equal(small_screening.table, again.table)
+
+
+def test_units_do_not_matter(small, small_screening):
+    other_units = heteroscedasticity(small * [1000.0, 0.01, 5.0] + [3.0, 0.0, -7.0])
+    # Rounding hardly ever changes a rank; forests may break a tie in another way.
+    pd.testing.assert_frame_equal(small_screening.table, other_units.table, rtol=1e-3)
+
+
+@pytest.fixture(scope="module")
+def model(small):
+    knowledge = Knowledge(order=[("dose", "response")])
+    options = {"n_starts": 1, "n_kicks": 0, "noise": "gaussian"}
+    return MomentDAG(n_draws=1000, random_state=0, knowledge=knowledge, engine_options=options).fit(
+        small
+    )
+
+
+def test_a_fitted_model_takes_the_place_of_the_search(small, model, monkeypatch):
+    monkeypatch.setattr(EvidenceEngine, "fit", None)  # calling it would fail
+    screening = heteroscedasticity(small, model=model)
+    assert screening.from_fit
+    assert screening.graph == model.best_graph_
+    assert screening.variables == ("response",)
+    assert screening.describe().endswith("The directions used here are those of the fit.")
+
+
+def test_the_pair_of_a_model_can_be_chosen(small, model):
+    reversed_pair = MomentGraph.from_edges(NAMES, mean=[("response", "stress")])
+    screening = heteroscedasticity(small, model=model, graph=reversed_pair)
+    assert screening.graph == reversed_pair
+    # Not against stress, its effect in this pair, but against dose, which knowledge puts first.
+    assert screening.table.loc["response", "n_predictors"] == 1
+    # Knowledge of the model: response comes after dose.
+    assert screening.table.loc["dose", "n_predictors"] == 1
+    free = heteroscedasticity(small, model=model, graph=reversed_pair, knowledge=Knowledge())
+    assert free.table.loc["dose", "n_predictors"] == 2
+
+
+def test_models_that_cannot_be_used(small, model):
+    with pytest.raises(OptionError, match="pass model=estimator"):
+        heteroscedasticity(small, graph=model.best_graph_)
+    with pytest.raises(DataError, match="Expected the columns"):
+        heteroscedasticity(small.rename(columns={"dose": "Dose"}), model=model)
+    with pytest.raises(NotFittedError):
+        heteroscedasticity(small, model=MomentDAG())
 
 
 def test_what_cannot_be_screened():
@@ -115,12 +164,8 @@ def test_false_alarms_keep_their_level(homoscedastic):
 
 @pytest.mark.slow
 def test_the_default_heteroscedastic_simulation_is_noticed():
-    found = [
+    screenings = [
         heteroscedasticity(simulate.mean_variance_hnm(np.random.default_rng(1000 + k)).data)
         for k in range(10)
     ]
-    assert np.mean([screening.is_heteroscedastic for screening in found]) >= 0.9
-
-
-def test_the_graph_is_a_pair():
-    assert isinstance(heteroscedasticity(table(np.random.default_rng(3), n=60)).graph, MomentGraph)
+    assert np.mean([screening.is_heteroscedastic for screening in screenings]) >= 0.9

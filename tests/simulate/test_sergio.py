@@ -32,7 +32,7 @@ def sensitivities(data: pd.DataFrame) -> FloatArray:
     return slopes
 
 
-@pytest.fixture(scope="module", params=[0, 2])
+@pytest.fixture(scope="module", params=[pytest.param(0, marks=pytest.mark.slow), 2])
 def disjoint(request: pytest.FixtureRequest) -> Simulation:
     """As the presets but for |K| = 3; the seeds give an activator and a repressor of the mean."""
     kinetics = Kinetics(strength=(3.0, 3.0), cell_basal=True)
@@ -70,7 +70,7 @@ def test_clamping_shows_that_the_mean_regulator_leaves_the_spread_alone(
     assert abs(level["v", "high"] / level["v", "low"] - 1) < 0.03
 
 
-@pytest.mark.parametrize("seed", [4, 5])
+@pytest.mark.parametrize("seed", [4, pytest.param(5, marks=pytest.mark.slow)])
 def test_by_default_mean_regulators_do_not_leak_into_the_spread(seed: int) -> None:
     kinetics = Kinetics(strength=(3.0, 3.0))
     simulation = sergio_from_graph(np.random.default_rng(seed), DISJOINT, N, kinetics=kinetics)
@@ -91,7 +91,7 @@ def test_literal_decay_noise_leaks_more_than_the_noise_regulator_gives() -> None
     assert simulation.graph.has_edge("m", "y", "variance")
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_means_are_near_the_fixed_point_and_clipping_is_rare(seed: int) -> None:
     simulation = sergio(np.random.default_rng(seed), 10, 2, integration=COARSE)
     cells = cells_of(simulation)

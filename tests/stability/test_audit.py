@@ -6,7 +6,7 @@ from momentdag.errors import OptionError
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior, Provenance
 from momentdag.stability import audit_knowledge
-from momentdag.stability.audit import holds
+from momentdag.stability.audit import share_of_draws
 
 GRAPH = MomentGraph.from_edges("abc", mean=[("a", "b")], variance=[("c", "b")])
 OPTIONS = {"n_starts": 1, "n_inducing": 20, "noise": "gaussian"}
@@ -57,7 +57,7 @@ def test_what_the_data_say_anyway_does_not_bind(data):
     audit = audit_knowledge(np.random.default_rng(0), estimator, data)
     assert audit.table["support"].min() > 0.95
     assert not audit.table[["binds", "conflict", "redundant"]].any(axis=None)
-    assert "The data agree without being told (support 1.00)." in audit.describe()
+    assert "The data agree with it anyway (support 1.00)." in audit.describe()
 
 
 def test_an_edge_prior_far_from_the_data_is_in_conflict(audit):
@@ -72,11 +72,11 @@ def test_the_most_influential_comes_first_and_chance_is_known(audit):
     assert audit.chance <= 0.01
 
 
-def test_the_words(audit):
+def test_the_sentences(audit):
     text = audit.describe()
     assert text.startswith("Audit of 5 statements.")
     assert (
-        "'c' directly causes neither the mean nor the variance of 'b'. The data speak against"
+        "'c' directly causes neither the mean nor the variance of 'b'. The data contradict it"
         in text
     )
     assert "The other statements imply it." in text
@@ -100,14 +100,14 @@ def test_a_statement_holds_in_its_share_of_the_draws(knowledge, share):
     posterior = Posterior(
         "abc", [GRAPH.mean_graph, empty], [GRAPH.variance_graph, empty], Provenance("by hand")
     )
-    assert holds(knowledge, knowledge.statements()[0], posterior) == share
+    assert share_of_draws(knowledge, knowledge.statements()[0], posterior) == share
 
 
 def test_no_edges_within_a_tier():
     knowledge = Knowledge(tiers=[["a", "b"]], forbid_within_tiers=True)
     posterior = Posterior("abc", [GRAPH.mean_graph], [GRAPH.variance_graph], Provenance("by hand"))
     within = next(s for s in knowledge.statements() if s.kind == "within")
-    assert holds(knowledge, within, posterior) == 0.0
+    assert share_of_draws(knowledge, within, posterior) == 0.0
 
 
 def test_soft_knowledge_is_audited_too(data):
@@ -119,5 +119,5 @@ def test_soft_knowledge_is_audited_too(data):
 
 def test_there_must_be_knowledge(data):
     for nothing in (None, Knowledge()):
-        with pytest.raises(OptionError, match="with knowledge to audit"):
+        with pytest.raises(OptionError, match="no knowledge to audit"):
             audit_knowledge(np.random.default_rng(0), MomentDAG(knowledge=nothing), data)

@@ -4,7 +4,7 @@ All of them learn one graph. It stands for the mean graph and for the variance g
 container as our posteriors, so that every metric applies to every method.
 """
 
-from momentdag.baselines.dds import DDSOptions
+from momentdag.baselines.dds_options import DDSOptions
 from momentdag.baselines.host import HOSTOptions
 from momentdag.baselines.icdh import ICDHOptions
 from momentdag.baselines.mc3 import MC3Options

@@ -12,7 +12,6 @@ for λ = 1 and λ_2 = 0 the negative evidence bound, per row, of additive noise 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,10 +22,9 @@ import numpy.typing as npt
 import optax
 from jax import Array
 
+from momentdag.baselines.dds_options import DDSOptions
 from momentdag.baselines.one_graph import GraphLimits
-from momentdag.baselines.options import Options, number, whole
 from momentdag.baselines.protocol import Estimate
-from momentdag.data import Dataset
 from momentdag.engines.variational.distribution import (
     Limits,
     Noise,
@@ -38,8 +36,12 @@ from momentdag.engines.variational.distribution import (
 from momentdag.engines.variational.likelihood import Networks, initial_networks
 from momentdag.engines.variational.objective import edge_kl, squared_error
 from momentdag.graph import BoolArray
+from momentdag.table import Dataset
 
-__all__ = ["DDSOptions", "learn_dds"]
+__all__ = ["METHOD_VERSION", "learn_dds"]
+
+METHOD_VERSION = 1
+"""Raised by hand when drawn graphs change: finished runs of studies carry it."""
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -51,48 +53,6 @@ _DIVERGED = (
     "graph_rate"
 )
 _UNFINISHED = "training ended at max_steps with the loss still falling; raise max_steps"
-
-
-@dataclass(frozen=True)
-class DDSOptions(Options):
-    """Options of DDS.
-
-    Parameters
-    ----------
-    n_hidden : int
-        Hidden units of each network.
-    batch_size : int
-        Rows of a step; smaller tables are taken whole.
-    n_graphs : int
-        Graphs drawn for a step.
-    learning_rate, graph_rate : float
-        Of Adam, for the networks and for the parameters of the distribution over graphs.
-    edge_probability : float
-        Prior probability of each edge.
-    kl_weight : float
-        λ; 1 makes the loss an evidence bound.
-    shrinkage : float
-        λ_2.
-    edge_temperature, order_temperature : float
-        Smoothness of the relaxed edges and orders.
-    max_steps : int
-        Steps after which training ends at the latest, rounded up to whole chunks.
-    patience : int
-        Chunks of 500 steps without a new lowest loss after which it ends.
-    """
-
-    n_hidden: int = whole(16, at_least=1)
-    batch_size: int = whole(64, at_least=1)
-    n_graphs: int = whole(4, at_least=1)
-    learning_rate: float = number(5e-3, above=0.0)
-    graph_rate: float = number(2e-2, above=0.0)
-    edge_probability: float = number(0.1, above=0.0, up_to=0.999)
-    kl_weight: float = number(1.0, above=0.0, closed=True)
-    shrinkage: float = number(1e-4, above=0.0, closed=True)
-    edge_temperature: float = number(1.0, above=0.0)
-    order_temperature: float = number(1.0, above=0.0)
-    max_steps: int = whole(20_000, at_least=1)
-    patience: int = whole(6, at_least=1)
 
 
 class _Weights(NamedTuple):

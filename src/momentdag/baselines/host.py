@@ -23,10 +23,13 @@ from momentdag.baselines.one_graph import GraphLimits
 from momentdag.baselines.options import Options, number, whole
 from momentdag.baselines.protocol import Estimate
 from momentdag.baselines.regression import affine_residuals
-from momentdag.data import Dataset
 from momentdag.graph import BoolArray
+from momentdag.table import Dataset
 
-__all__ = ["HOSTOptions", "learn_host"]
+__all__ = ["METHOD_VERSION", "HOSTOptions", "learn_host"]
+
+METHOD_VERSION = 1
+"""Raised by hand when drawn graphs change: finished runs of studies carry it."""
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 

@@ -22,9 +22,12 @@ from momentdag.baselines.lagrangian import Loss, Multipliers, Objective, Penalti
 from momentdag.baselines.one_graph import GraphLimits
 from momentdag.baselines.options import Options, number, whole
 from momentdag.baselines.protocol import Estimate
-from momentdag.data import Dataset
+from momentdag.table import Dataset
 
-__all__ = ["ICDHOptions", "learn_icdh"]
+__all__ = ["METHOD_VERSION", "ICDHOptions", "learn_icdh"]
+
+METHOD_VERSION = 1
+"""Raised by hand when drawn graphs change: finished runs of studies carry it."""
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Updates: TypeAlias = Literal["likelihood", "least_squares", "joint"]

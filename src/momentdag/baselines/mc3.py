@@ -20,14 +20,18 @@ import numpy.typing as npt
 from momentdag.baselines.one_graph import GraphLimits
 from momentdag.baselines.options import Options, number, whole
 from momentdag.baselines.protocol import Estimate
-from momentdag.data import Dataset
-from momentdag.engines.evidence.family import Parents
-from momentdag.engines.evidence.linear import LinearScorer
-from momentdag.engines.evidence.prior import GraphPrior, adjacency, column_mask
+from momentdag.engines.evidence.local.linear import LinearScorer
+from momentdag.engines.evidence.local.protocol import Parents
+from momentdag.engines.evidence.prior import GraphPrior, adjacency
+from momentdag.engines.evidence.support.bitmasks import column_mask
 from momentdag.knowledge import Knowledge
 from momentdag.posterior import Posterior, Provenance
+from momentdag.table import Dataset
 
-__all__ = ["MC3Options", "Target", "Walker", "learn_mc3"]
+__all__ = ["METHOD_VERSION", "MC3Options", "Target", "Walker", "learn_mc3"]
+
+METHOD_VERSION = 1
+"""Raised by hand when drawn graphs change: finished runs of studies carry it."""
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from momentdag.baselines.one_graph import GraphLimits
 from momentdag.baselines.options import Options
-from momentdag.data import Dataset
 from momentdag.graph import BoolArray, MomentGraph
 from momentdag.posterior import Posterior
+from momentdag.table import Dataset
 
 __all__ = ["BaselineResult", "Estimate", "Learner", "Method"]
 

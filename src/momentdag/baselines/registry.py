@@ -10,28 +10,43 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from momentdag.baselines.dds import DDSOptions, learn_dds
+from momentdag.baselines.dds_options import DDSOptions
 from momentdag.baselines.host import HOSTOptions, learn_host
 from momentdag.baselines.icdh import ICDHOptions, learn_icdh
 from momentdag.baselines.mc3 import MC3Options, learn_mc3
 from momentdag.baselines.one_graph import GraphLimits
 from momentdag.baselines.options import Options
-from momentdag.baselines.protocol import BaselineResult, Method
+from momentdag.baselines.protocol import BaselineResult, Estimate, Method
 from momentdag.baselines.varsort import VarSortOptions, learn_varsort
-from momentdag.data import Dataset
-from momentdag.errors import OptionError
+from momentdag.errors import OptionError, require
 from momentdag.knowledge import Knowledge
 from momentdag.posterior import Posterior, Provenance
 from momentdag.seeds import Seed, seed_of
+from momentdag.table import Dataset
 
 __all__ = ["METHODS", "MethodName", "fit"]
 
 MethodName: TypeAlias = Literal["icdh", "host", "dds", "mc3", "varsort"]
 
+
+def _learn_dds(
+    rng: np.random.Generator,
+    dataset: Dataset,
+    limits: GraphLimits,
+    n_draws: int,
+    options: DDSOptions,
+) -> Estimate:
+    """Run DDS, which is imported only now: it needs an extra."""
+    require("jax", "optax", extra="variational", purpose="DDS")
+    from momentdag.baselines.dds import learn_dds
+
+    return learn_dds(rng, dataset, limits, n_draws, options)
+
+
 METHODS: Mapping[str, Method] = {
     "icdh": Method("ICDH", ICDHOptions, learn_icdh),
     "host": Method("HOST", HOSTOptions, learn_host),
-    "dds": Method("DDS", DDSOptions, learn_dds),
+    "dds": Method("DDS", DDSOptions, _learn_dds),
     "mc3": Method("MC3", MC3Options, learn_mc3),
     "varsort": Method("VarSort", VarSortOptions, learn_varsort),
 }
@@ -73,6 +88,8 @@ def fit(
     ------
     DataError, KnowledgeError, OptionError
         If the table, the knowledge or an option cannot be used.
+    MissingExtraError
+        If the method is "dds" and the extra ``variational`` is not installed.
 
     Warns
     -----
@@ -95,20 +112,18 @@ def fit(
     if not isinstance(knowledge, Knowledge):
         raise OptionError(f"Expected knowledge to be a Knowledge; got {type(knowledge).__name__}.")
     entry = METHODS[method]
-    own_options = entry.options.read(options)
+    settings = entry.options.read(options)
     dataset = Dataset.from_table(X, min_variables=2)
     limits = GraphLimits.of(knowledge, dataset.names)
     seed = seed_of(random_state)
     rng = np.random.default_rng(seed)
     # One thread inside: sums then do not depend on how many cores there are.
     with threadpool_limits(1):
-        estimate = entry.learn(rng, dataset, limits, int(n_draws), own_options)
+        estimate = entry.learn(rng, dataset, limits, int(n_draws), settings)
     posterior = Posterior(
         dataset.names,
         *limits.pair(estimate.graphs),
-        Provenance(
-            method, own_options.to_dict(), dataset.fingerprint, seed, status=estimate.status
-        ),
+        Provenance(method, settings.to_dict(), dataset.fingerprint, seed, status=estimate.status),
         log_posterior=estimate.log_posterior,
         chains=estimate.chains,
     )

@@ -18,10 +18,13 @@ from sklearn.linear_model import LassoLarsIC, LinearRegression
 from momentdag.baselines.one_graph import GraphLimits
 from momentdag.baselines.options import Options
 from momentdag.baselines.protocol import Estimate
-from momentdag.data import Dataset
 from momentdag.errors import DataError
+from momentdag.table import Dataset
 
-__all__ = ["VarSortOptions", "learn_varsort"]
+__all__ = ["METHOD_VERSION", "VarSortOptions", "learn_varsort"]
+
+METHOD_VERSION = 1
+"""Raised by hand when drawn graphs change: finished runs of studies carry it."""
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Criterion: TypeAlias = Literal["bic", "aic"]

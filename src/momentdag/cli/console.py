@@ -4,26 +4,44 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["console", "plain", "print_json", "print_records", "say"]
+if TYPE_CHECKING:
+    from momentdag.progress import ProgressBar
 
-_WIDTH_OF_A_FILE = 200
+__all__ = ["as_flags", "fit_progress", "plain", "print_json", "print_line", "print_records", "say"]
+
+_FILE_WIDTH = 200  # columns where the output is no terminal: no table breaks
+_FLAGS = {"n_draws": "--draws", "n_jobs": "--jobs", "random_state": "--seed"}
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Return a console; one that is no terminal is wide enough not to break tables."""
-    made = Console(stderr=stderr, highlight=False)
-    return made if made.is_terminal else Console(stderr=stderr, width=_WIDTH_OF_A_FILE)
+def as_flags(arguments: Mapping[str, Any]) -> str:
+    """Write arguments of `momentdag.MomentDAG` as options of `momentdag fit`.
+
+    Examples
+    --------
+    >>> as_flags({"n_draws": ..., "engine_options": {"family": "gp", "n_starts": 8}})
+    '--draws ... --option family=gp --option n_starts=8'
+    """
+    flags = []
+    for name, value in arguments.items():
+        if name == "engine_options":
+            flags += [f"--option {key}={_argument(entry)}" for key, entry in value.items()]
+        else:
+            flags.append(f"{_FLAGS.get(name, f'--{name}')} {_argument(value)}")
+    return " ".join(flags)
 
 
 def plain(text: str) -> str:
-    r"""Return text that can do nothing to a terminal: what cannot be printed is spelt out.
+    r"""Return text with unprintable characters spelt out, so that it cannot control a terminal.
 
     Examples
     --------
@@ -42,8 +60,29 @@ def say(message: str, style: str = "") -> None:
     )
 
 
+def print_line(*sentences: str, style: str = "") -> None:
+    """Print sentences on standard output, leaving out empty ones."""
+    text = " ".join(sentence for sentence in sentences if sentence)
+    _output().print(plain(text), style=style, markup=False, highlight=False)
+
+
+@contextmanager
+def fit_progress() -> Iterator[ProgressBar]:
+    """Show the stages of a fit on a terminal.
+
+    Warnings about the draws are dropped, as the answer of every fit reports on them.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    from momentdag.progress import ProgressBar
+
+    with warnings.catch_warnings(), ProgressBar(disable=not sys.stderr.isatty()) as bar:
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield bar
+
+
 def print_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object; numbers that JSON has no name for become null."""
+    """Print one JSON object; numbers that JSON cannot write become null."""
     text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
     # A lone surrogate in a column's name cannot be written in any encoding.
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -53,16 +92,32 @@ def print_json(content: Mapping[str, Any]) -> None:
 def print_records(
     records: Iterable[Mapping[str, Any]], columns: Sequence[str] | None = None
 ) -> None:
-    """Print a table with one line for each record, numbers to four digits."""
+    """Print a table with one line for each record, numbers to four digits.
+
+    Parameters
+    ----------
+    records : iterable of mappings
+    columns : sequence of str, optional
+        By default the keys of the first record; needed if there may be no record.
+    """
     rows = list(records)
-    shown = list(rows[0]) if columns is None and rows else list(columns or ())
+    names = list(rows[0] if columns is None else columns)
     table = Table()
-    for name in shown:
+    for name in names:
         numeric = all(isinstance(row[name], int | float) for row in rows)
         table.add_column(Text(plain(name)), justify="right" if numeric else "left")
     for row in rows:
-        table.add_row(*(Text(plain(_cell(row[name]))) for name in shown))
-    console().print(table)
+        table.add_row(*(Text(plain(_cell(row[name]))) for name in names))
+    _output().print(table)
+
+
+def _output() -> Console:
+    terminal = Console()
+    return terminal if terminal.is_terminal else Console(width=_FILE_WIDTH)
+
+
+def _argument(value: object) -> str:
+    return "..." if value is ... else str(value)
 
 
 def _cell(value: Any) -> str:

@@ -1,91 +1,100 @@
-"""`momentdag demo`: the main job on the embedded Sachs data."""
+"""`momentdag demo`: the main task on the embedded Sachs data."""
 
 from __future__ import annotations
 
-import sys
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-import pandas as pd
-from sklearn.exceptions import ConvergenceWarning
+import typer
 
-from momentdag import runs
-from momentdag.cli.console import console
-from momentdag.cli.report import report_into
-from momentdag.cli.summary import edge_records, print_edges
-from momentdag.data import Dataset
-from momentdag.datasets import load_sachs
+import momentdag as md
+from momentdag.cli.console import fit_progress, print_line
+from momentdag.cli.options import DrawsOption, JobsOption, ReportOption, SeedOption
+from momentdag.cli.report import write_into_run
+from momentdag.cli.summary import draws_check, edge_records, print_edges
 from momentdag.errors import DataWarning, StorageError
-from momentdag.estimator import MomentDAG
-from momentdag.progress import ProgressBar
 
-__all__ = ["run_demo"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["demo"]
 
 _SOURCE = "Sachs et al. 2005, embedded in momentdag"
+_TITLE = "Sachs protein signalling (demo)"
 
 
-def run_demo(
-    folder: Path, n_cells: int, n_draws: int, seed: int, n_jobs: int, with_report: bool
+def demo(
+    folder: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the run and its report.")
+    ] = Path("momentdag-demo"),
+    cells: Annotated[
+        int, typer.Option("--cells", min=50, max=853, help="Number of cells to use.")
+    ] = 853,
+    draws: DrawsOption = 2000,
+    seed: SeedOption = 0,
+    jobs: JobsOption = 2,
+    report: ReportOption = True,
 ) -> None:
-    """Fit the Sachs data on the log scale, show the most probable edges, write run and report."""
-    _check_own(folder)
-    out = console()
-    sachs = load_sachs(truth="17")
-    estimator = MomentDAG(n_draws=n_draws, random_state=seed, n_jobs=n_jobs)
+    """Learn both graphs of the embedded Sachs protein data."""
+    import numpy as np
+
+    _check_folder(folder)
+    sachs = md.datasets.load_sachs(truth="17")
+    estimator = md.MomentDAG(n_draws=draws, random_state=seed, n_jobs=jobs)
     with warnings.catch_warnings():
-        # Logarithms tame the outlying cells that the raw data are known for; how good the draws
-        # are is printed below.
+        # The raw data are known for outlying cells, and logarithms tame them.
         warnings.simplefilter("ignore", DataWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        data = Dataset.from_table(pd.DataFrame(np.log(sachs.data.iloc[:n_cells])))
-        out.print(
+        data = md.Dataset.from_table(np.log(sachs.data.iloc[:cells]))
+        print_line(
             f"Sachs et al. 2005: {data.n_variables} proteins measured in {data.n_samples} single "
             "cells, on the log scale."
         )
-        out.print("Learning who moves the mean of whom, and who moves its variance ...")
-        with ProgressBar(disable=not sys.stderr.isatty()) as bar:
-            runs.fit(
+        print_line("Learning who moves the mean of whom, and who moves its variance ...")
+        with fit_progress() as progress:
+            md.runs.fit(
                 estimator,
                 data,
                 folder,
                 force=True,
                 source=_SOURCE,
                 log_columns=data.names,
-                progress=bar,
+                progress=progress,
             )
-        if with_report:
-            out.print("Writing the report ...")
-            title = "Sachs protein signalling (demo)"
-            report_into(folder, estimator, data, title)
+        path = None
+        if report:
+            print_line("Writing the report ...")
+            path = write_into_run(folder, estimator, data, _TITLE)
     records = edge_records(estimator.posterior_)
     for record in records:
         record["accepted"] = _accepted(sachs.union_graph, record["cause"], record["effect"])
     print_edges(records)
-    out.print(
-        "A probability is the share of drawn graph pairs that hold the edge. 'accepted' says what "
-        "the 17-edge reference network of Sachs et al. has between the two proteins."
+    print_line(
+        "'accepted' says what the 17-edge reference network of Sachs et al. has between the two "
+        "proteins."
     )
-    diagnostics = estimator.posterior_.diagnostics()
-    out.print(f"Check of the draws: {diagnostics.message()}", markup=False)
-    if with_report:
-        out.print(f"Open the report in a browser: {folder / 'report.html'}", markup=False)
-    out.print(f'Or ask the run: momentdag query {folder} "mek ~> erk [variance]"', markup=False)
+    print_line(draws_check(estimator.posterior_))
+    if path is not None:
+        print_line(f"Open the report in a browser: {path}")
+    print_line(f'Or ask the run: momentdag query {folder} "mek ~> erk [variance]"')
 
 
-def _check_own(folder: Path) -> None:
+def _check_folder(folder: Path) -> None:
     """Refuse to replace anything but an earlier demo."""
-    if not (folder / "run.json").exists():
-        if folder.is_dir() and any(not entry.name.startswith(".") for entry in folder.iterdir()):
-            raise StorageError(
-                f"Expected an empty folder for the demo; {folder} holds other files. Choose "
-                "another with --output."
-            )
-        return
-    if runs.read_info(folder).data.source != _SOURCE:
+    from momentdag.storage.run_info import INFO_NAME
+
+    if (folder / INFO_NAME).exists():
+        taken = md.runs.read_info(folder).data.source != _SOURCE
+        content = "another run"
+    else:
+        taken = folder.is_dir() and any(
+            not entry.name.startswith(".") for entry in folder.iterdir()
+        )
+        content = "other files"
+    if taken:
         raise StorageError(
-            f"Expected a folder for the demo; {folder} holds another run. Choose another with "
-            "--output."
+            f"Expected an empty folder or an earlier demo; {folder} holds {content}. Choose "
+            "another with --output."
         )
 
 

@@ -1,129 +1,173 @@
-"""`momentdag fit`: from a file to a run folder."""
+"""`momentdag fit`: from a table to a run folder."""
 
 from __future__ import annotations
 
-import sys
 import time
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from sklearn.exceptions import ConvergenceWarning
+import typer
 
-from momentdag import runs
-from momentdag.cli.console import console, plain, print_json
-from momentdag.cli.parsing import parse_options
-from momentdag.cli.program import Interrupted, on_cluster
-from momentdag.cli.reading import read_data, read_knowledge
-from momentdag.cli.report import report_into
-from momentdag.cli.summary import edge_records, print_edges
+import momentdag as md
+from momentdag.cli.console import fit_progress, print_json, print_line
+from momentdag.cli.options import (
+    DataArgument,
+    DrawsOption,
+    JobsOption,
+    JsonOption,
+    KnowledgeOption,
+    LogScaleOption,
+    ReportOption,
+    SeedOption,
+)
+from momentdag.cli.report import write_into_run
+from momentdag.cli.summary import draws_check, edge_records, print_edges
 from momentdag.errors import OptionError
-from momentdag.estimator import MomentDAG
-from momentdag.progress import ProgressBar
 
-__all__ = ["FitRequest", "run_fit"]
+__all__ = ["fit"]
 
 
-@dataclass(frozen=True)
-class FitRequest:
-    """Everything that `momentdag fit` was asked for."""
+def fit(
+    data: DataArgument,
+    folder: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="Folder for the run; made if it does not exist."),
+    ],
+    option: Annotated[
+        list[str],
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            default_factory=list,
+            show_default=False,
+            help="An option of the engine; may be repeated.",
+        ),
+    ],
+    engine: Annotated[
+        Literal["evidence", "variational"],
+        typer.Option("--engine", help="How the posterior is computed."),
+    ] = "evidence",
+    knowledge: KnowledgeOption = None,
+    draws: DrawsOption = 2000,
+    seed: SeedOption = 0,
+    jobs: JobsOption = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Work on this Dask cluster (tcp://host:port) instead of in --jobs processes.",
+        ),
+    ] = None,
+    log_scale: LogScaleOption = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Continue an interrupted fit; start if there is none."),
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the run that is in the folder.")
+    ] = False,
+    report: ReportOption = True,
+    json: JsonOption = False,
+) -> None:
+    """Learn the mean graph and the variance graph of a table.
 
-    data: Path
-    folder: Path
-    engine: Literal["evidence", "variational"]
-    knowledge: Path | None
-    n_draws: int
-    seed: int
-    n_jobs: int
-    scheduler: str | None
-    log_scale: str | None
-    options: Sequence[str]
-    resume: bool
-    force: bool
-    report: bool
+    Example: momentdag fit cells.csv -o run --knowledge lab.toml --jobs 2
 
+    The folder holds the whole result. If the fit is cut short (ctrl-C, a kill, a power cut), the
+    folder stays valid, and the same command with --resume continues from there.
+    """
+    from momentdag.cli.inputs import parse_options, read_data, read_knowledge
 
-def run_fit(request: FitRequest, as_json: bool) -> None:
-    """Fit, write the run folder and its report, and say what was found."""
     started = time.monotonic()
-    if request.scheduler is not None and request.engine != "evidence":
+    if resume and force:
         raise OptionError(
-            f"Expected --scheduler with the evidence engine; got --engine {request.engine}, whose "
-            "restarts share one process. Leave --scheduler out."
+            "Expected --resume or --force; got both. The first keeps the run in the folder, the "
+            "second replaces it."
         )
-    dataset, log_columns = read_data(request.data, request.log_scale)
-    estimator = MomentDAG(
-        engine=request.engine,
-        knowledge=read_knowledge(request.knowledge),
-        n_draws=request.n_draws,
-        n_jobs=request.n_jobs,
-        random_state=request.seed,
-        engine_options=parse_options(request.options),
+    if scheduler is not None and engine != "evidence":
+        raise OptionError(
+            f"Expected --scheduler with the evidence engine; got --engine {engine}, whose restarts "
+            "share one process. Leave --scheduler out."
+        )
+    dataset, log_columns = read_data(data, log_scale)
+    estimator = md.MomentDAG(
+        engine=engine,
+        knowledge=read_knowledge(knowledge),
+        n_draws=draws,
+        n_jobs=jobs,
+        random_state=seed,
+        engine_options=parse_options(option),
     )
     try:
         with (
-            on_cluster(request.scheduler),
-            warnings.catch_warnings(),
-            ProgressBar(disable=not sys.stderr.isatty()) as bar,
+            nullcontext() if scheduler is None else md.parallel.cluster(scheduler),
+            fit_progress() as progress,
         ):
-            # How good the draws are is part of the answer.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            estimator = runs.fit(
+            estimator = md.runs.fit(
                 estimator,
                 dataset,
-                request.folder,
-                resume=request.resume,
-                force=request.force,
-                source=request.data.name,
+                folder,
+                resume=resume,
+                force=force,
+                source=data.name,
                 log_columns=log_columns,
-                progress=bar,
+                progress=progress,
             )
     except KeyboardInterrupt as error:
-        kind = Interrupted if isinstance(error, Interrupted) else KeyboardInterrupt
-        raise kind(
-            f"Interrupted. What is finished is kept in {request.folder}; the same command with "
-            "--resume goes on from there."
-        ) from None
-    report = None
-    if request.report:
-        report = report_into(request.folder, estimator, dataset, request.data.name)
+        error.args = (
+            f"Interrupted. What is finished is kept in {folder}; the same command with --resume "
+            "continues from there.",
+        )
+        raise
+    path = write_into_run(folder, estimator, dataset, data.name) if report else None
+    if json:
+        print_json(_record(estimator, dataset, folder, path, time.monotonic() - started))
+    else:
+        _print_result(estimator, dataset, folder, path)
+
+
+def _record(
+    estimator: md.MomentDAG, data: md.Dataset, folder: Path, report: Path | None, seconds: float
+) -> dict[str, Any]:
     posterior = estimator.posterior_
-    diagnostics = posterior.diagnostics()
-    n_for_structure = posterior.provenance.options.get("n_samples_for_structure", dataset.n_samples)
-    edges = edge_records(posterior)
-    if as_json:
-        print_json(
-            {
-                "folder": str(request.folder),
-                "report": None if report is None else str(report),
-                "status": estimator.status_,
-                "n_samples": dataset.n_samples,
-                "n_samples_for_structure": n_for_structure,
-                "n_variables": dataset.n_variables,
-                "n_draws": posterior.n_draws,
-                "seconds": round(time.monotonic() - started, 3),
-                "edges": edges,
-                "consensus": {
-                    "mean": [list(edge) for edge in estimator.mean_graph_.edges],
-                    "variance": [list(edge) for edge in estimator.variance_graph_.edges],
-                },
-                "draws_are_poor": diagnostics.is_poor,
-            }
+    return {
+        "folder": str(folder),
+        "report": None if report is None else str(report),
+        "status": estimator.status_,
+        "n_samples": data.n_samples,
+        "n_samples_for_structure": _n_samples_for_structure(posterior, data),
+        "n_variables": data.n_variables,
+        "n_draws": posterior.n_draws,
+        "seconds": round(seconds, 3),
+        "edges": edge_records(posterior),
+        "consensus": {
+            "mean": [list(edge) for edge in estimator.mean_graph_.edges],
+            "variance": [list(edge) for edge in estimator.variance_graph_.edges],
+        },
+        "draws_are_poor": posterior.diagnostics().is_poor,
+    }
+
+
+def _print_result(
+    estimator: md.MomentDAG, data: md.Dataset, folder: Path, report: Path | None
+) -> None:
+    posterior = estimator.posterior_
+    print_edges(edge_records(posterior))
+    n_for_structure = _n_samples_for_structure(posterior, data)
+    if n_for_structure < data.n_samples:
+        print_line(
+            f"Graphs were learned from {n_for_structure} of the {data.n_samples} rows, drawn at "
+            "random; functions are fitted to all. --option max_rows=... sets the number."
         )
-        return
-    out = console()
-    print_edges(edges)
-    out.print("A probability is the share of drawn graph pairs that hold the edge.")
-    if n_for_structure < dataset.n_samples:
-        out.print(
-            f"Graphs were learned from {n_for_structure} of the {dataset.n_samples} rows, drawn at "
-            "random; functions are fitted to all. --option max_rows=... takes more."
-        )
-    out.print(f"Check of the draws: {plain(diagnostics.message())}", markup=False)
+    print_line(draws_check(posterior))
     if estimator.status_ != "complete":
-        out.print(f"The fit was {estimator.status_}.", style="yellow")
-    out.print(f"The run is in {request.folder}", markup=False)
+        print_line(f"The fit was {estimator.status_}.", style="yellow")
+    print_line(f"The run is in {folder}")
     if report is not None:
-        out.print(f"Open the report in a browser: {report}", markup=False)
+        print_line(f"Open the report in a browser: {report}")
+
+
+def _n_samples_for_structure(posterior: md.Posterior, data: md.Dataset) -> int:
+    return int(posterior.provenance.options.get("n_samples_for_structure", data.n_samples))

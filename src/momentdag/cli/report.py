@@ -3,33 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-from momentdag import runs
-from momentdag.cli.console import console, print_json
-from momentdag.data import Dataset
-from momentdag.estimator import MomentDAG
-from momentdag.report import write_report
-from momentdag.runs.folder import REPORT
-from momentdag.runs.lock import locked
+import typer
 
-__all__ = ["report_into", "run_report"]
+import momentdag as md
+from momentdag.cli.console import print_json, print_line
+from momentdag.cli.options import JsonOption, RunArgument
+from momentdag.errors import StorageError
+
+__all__ = ["report", "write_into_run"]
 
 
-def run_report(run: Path, output: Path | None, title: str | None, as_json: bool) -> None:
-    """Write the report of a run and say where it is."""
-    estimator, data = runs.load(run), runs.load_data(run)
-    heading = runs.read_info(run).data.source if title is None else title
+def report(
+    run: RunArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write. By default report.html in the run."),
+    ] = None,
+    title: Annotated[
+        str | None,
+        typer.Option("--title", help="Heading of the report. By default the name of the data."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the report of a run: one HTML file for any browser."""
+    fitted = md.runs.load_run(run, with_data=True)
+    if fitted.data is None:
+        raise StorageError(
+            f"Expected a run with its table, which the report needs; {run} was saved without its "
+            "data. Fit the table again with `momentdag fit`."
+        )
+    heading = fitted.info.data.source if title is None else title
     if output is None:
-        path = report_into(run, estimator, data, heading)
+        path = write_into_run(run, fitted.estimator, fitted.data, heading)
     else:
-        path = write_report(estimator, data, output, title=heading)
-    if as_json:
+        path = md.report.write_report(fitted.estimator, fitted.data, output, title=heading)
+    if json:
         print_json({"report": str(path)})
     else:
-        console().print(f"Open the report in a browser: {path}", markup=False)
+        print_line(f"Open the report in a browser: {path}")
 
 
-def report_into(run: Path, estimator: MomentDAG, data: Dataset, title: str) -> Path:
-    """Write the report of a run into its folder, which nobody else may be writing into."""
+def write_into_run(run: Path, estimator: md.MomentDAG, data: md.Dataset, title: str) -> Path:
+    """Write the report of a run into its folder, holding the folder's lock."""
+    from momentdag.storage.folder import REPORT
+    from momentdag.storage.lock import locked
+
     with locked(run):
-        return write_report(estimator, data, run / REPORT, title=title)
+        return md.report.write_report(estimator, data, run / REPORT, title=title)

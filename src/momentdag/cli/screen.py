@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Annotated
 
-from momentdag.cli.console import console, plain, print_json
-from momentdag.cli.reading import read_data, read_knowledge
-from momentdag.screening import heteroscedasticity
+import typer
 
-__all__ = ["run_screen"]
+import momentdag as md
+from momentdag.cli.console import as_flags, print_json, print_line
+from momentdag.cli.options import (
+    DataArgument,
+    JobsOption,
+    JsonOption,
+    KnowledgeOption,
+    LogScaleOption,
+    SeedOption,
+)
+
+__all__ = ["screen"]
 
 
-def run_screen(
-    path: Path,
-    knowledge: Path | None,
-    level: float,
-    log_scale: str | None,
-    seed: int,
-    n_jobs: int,
-    as_json: bool,
+def screen(
+    data: DataArgument,
+    knowledge: KnowledgeOption = None,
+    level: Annotated[
+        float, typer.Option("--level", help="Probability of any false alarm, over all columns.")
+    ] = 0.05,
+    log_scale: LogScaleOption = None,
+    seed: SeedOption = 0,
+    jobs: JobsOption = 1,
+    json: JsonOption = False,
 ) -> None:
-    """Screen a table and print what was found."""
-    dataset, _ = read_data(path, log_scale)
-    screening = heteroscedasticity(
+    """Test whether the spread of any column depends on the others."""
+    from momentdag.cli.inputs import read_data, read_knowledge
+
+    dataset, _ = read_data(data, log_scale)
+    screening = md.screening.heteroscedasticity(
         dataset,
         knowledge=read_knowledge(knowledge),
         level=level,
-        n_jobs=n_jobs,
+        n_jobs=jobs,
         random_state=seed,
     )
-    if as_json:
+    if json:
         print_json(
             {
                 "n_samples": dataset.n_samples,
@@ -40,4 +53,4 @@ def run_screen(
             }
         )
     else:
-        console().print(plain(screening.describe()), markup=False)
+        print_line(screening.describe(as_flags))

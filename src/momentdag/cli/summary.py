@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from momentdag.cli.console import print_records
-from momentdag.posterior import Posterior
+import momentdag as md
+from momentdag.cli.console import as_flags, print_line, print_records
 
-__all__ = ["edge_records", "print_edges"]
+if TYPE_CHECKING:
+    from momentdag.runs import RunInfo
 
-_SHOWN = 0.1  # least probability of an edge in the table
+__all__ = ["draws_check", "edge_records", "log_scale_note", "print_edges"]
+
+_LEAST_LISTED = 0.1  # smallest probability of an edge in the table
+_MOMENTS = {"mean": "moves the mean", "variance": "moves the variance"}
 
 
-def edge_records(posterior: Posterior, least: float = _SHOWN) -> list[dict[str, Any]]:
-    """Return cause, effect and the probabilities of both moments of each edge, likely first."""
+def edge_records(posterior: md.Posterior, least: float = _LEAST_LISTED) -> list[dict[str, Any]]:
+    """Return each likely edge with the probabilities of its moments, the most probable first."""
     mean, variance, either = (
         posterior.edge_probabilities(moment).to_numpy() for moment in ("mean", "variance", "either")
     )
-    found = [
+    names = posterior.names
+    edges = [
         (-either[i, j], i, j)
-        for i in range(len(either))
-        for j in range(len(either))
+        for i in range(len(names))
+        for j in range(len(names))
         if either[i, j] >= least
     ]
-    names = posterior.names
     return [
         {
             "cause": names[i],
@@ -31,17 +36,34 @@ def edge_records(posterior: Posterior, least: float = _SHOWN) -> list[dict[str, 
             "mean": float(mean[i, j]),
             "variance": float(variance[i, j]),
         }
-        for _, i, j in sorted(found)
+        for _, i, j in sorted(edges)
     ]
 
 
-def print_edges(records: list[dict[str, Any]]) -> None:
-    """Print edges as a table in plain words."""
-    words = {"mean": "moves the mean", "variance": "moves the variance"}
-    shown = []
-    for record in records:
-        line = {words.get(key, key): value for key, value in record.items()}
-        for word in words.values():
-            line[word] = f"{line[word]:.2f}" if line[word] >= 0.005 else "-"
-        shown.append(line)
-    print_records(shown, ["cause", "effect", *words.values()] if not shown else None)
+def print_edges(records: Sequence[dict[str, Any]]) -> None:
+    """Print edges as a table, with a sentence on what its numbers mean."""
+    columns = list(records[0]) if records else ["cause", "effect", *_MOMENTS]
+    rows = [
+        {
+            _MOMENTS.get(name, name): _probability(value) if name in _MOMENTS else value
+            for name, value in record.items()
+        }
+        for record in records
+    ]
+    print_records(rows, [_MOMENTS.get(name, name) for name in columns])
+    print_line("A probability is the share of draws that contain the edge.")
+
+
+def draws_check(posterior: md.Posterior) -> str:
+    """Say whether the draws can be trusted, and which options to change if not."""
+    return f"Check of the draws: {posterior.diagnostics().message(as_flags)}"
+
+
+def log_scale_note(info: RunInfo) -> str:
+    """Return a reminder of the columns that are logarithms, or nothing."""
+    columns = ", ".join(info.data.log_columns)
+    return f"Natural logarithms, as fitted: {columns}." if columns else ""
+
+
+def _probability(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.005 else "-"

@@ -1,15 +1,15 @@
 """Answers: what interventions do to mean and spread, which levers steady a target, why it varies.
 
-Everything is worked out in worlds drawn from the posterior over graph pairs and functions, so
-every figure comes with an interval, in the units of the data.
+Everything is computed in samples of the posterior over graph pairs and functions, so every number
+comes with an interval, in the units of the data.
 """
 
 from momentdag.effects import export
 from momentdag.effects.contrasts import Contrast, contrast, direct_effect, total_effect
 from momentdag.effects.decomposition import VarianceDecomposition, decompose_variance
 from momentdag.effects.interventions import Intervention, intervene
-from momentdag.effects.ranking import LeverRanking, levers
-from momentdag.effects.worlds import MonteCarlo
+from momentdag.effects.levers import LeverRanking, levers
+from momentdag.effects.posterior_samples import MonteCarlo
 
 __all__ = [
     "Contrast",

@@ -1,4 +1,4 @@
-"""Differences between two interventions, paired over the same worlds and the same noise."""
+"""Differences between two interventions, paired over the same posterior samples and noise."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.effects.fitted import Fitted, read_fit
+from momentdag.effects.inputs import EffectInputs, read_inputs
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.interventions import intervene_in
+from momentdag.effects.posterior_samples import (
+    MonteCarlo,
+    Uncertainty,
+    check_uncertainty,
+    draw_samples,
+)
 from momentdag.effects.settings import Settings, parse_do, parse_targets
-from momentdag.effects.worlds import MonteCarlo, Uncertainty, check_uncertainty, draw_worlds
 from momentdag.errors import OptionError
 
 if TYPE_CHECKING:
@@ -27,20 +32,30 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """What changes from one intervention to another, in each world of the posterior.
+    """The change from one intervention to another, in each posterior sample.
 
     Parameters
     ----------
     do, reference : dict of str to float
-        The two interventions; an empty one is the world as it is.
+        The two interventions; an empty mapping is no intervention.
     targets : tuple of str
-    mean_differences : float array, shape (n_worlds, n_targets)
+    mean_differences : float array, shape (n_draws, n_targets)
         Mean under ``do`` minus mean under ``reference``.
-    sd_differences, sd_ratios : float array, shape (n_worlds, n_targets)
-        The same for the sd, as a difference and as a ratio.
-    weights : float array, shape (n_worlds,)
+    sd_differences, sd_ratios : float array, shape (n_draws, n_targets)
+        Difference and ratio of the sds.
+    weights : float array, shape (n_draws,)
     uncertainty : {"both", "graph", "function"}
     level : float
+
+    Examples
+    --------
+    >>> sd = np.array([[-0.9], [-1.1], [-1.0], [0.1]])  # four samples, one target
+    >>> change = Contrast(
+    ...     {"z": -1.0}, {}, ("y",), np.zeros((4, 1)), sd, 1 + sd / 2, np.full(4, 0.25), "both", 0.9
+    ... )
+    >>> change.to_frame()[["target", "sd_difference", "p_sd_falls"]]
+      target  sd_difference  p_sd_falls
+    0      y         -0.725        0.75
     """
 
     do: Mapping[str, float]
@@ -61,19 +76,17 @@ class Contrast:
         mean and lowers the sd.
         """
         columns: dict[str, object] = {"target": list(self.targets)}
-        for name, answer in (
+        for name, values in (
             ("mean_difference", self.mean_differences),
             ("sd_difference", self.sd_differences),
             ("sd_ratio", self.sd_ratios),
         ):
-            summary = summarise(answer, self.weights, self.level)
-            for suffix, part in zip(("", "_low", "_high"), summary, strict=True):
-                columns[name + suffix] = part
-        for name, holds in (
+            columns |= summarise(values, self.weights, self.level).columns(name)
+        for name, event in (
             ("p_mean_rises", self.mean_differences > 0),
             ("p_sd_falls", self.sd_differences < 0),
         ):
-            columns[name] = np.average(holds, axis=0, weights=self.weights)
+            columns[name] = np.average(event, axis=0, weights=self.weights)
         return pd.DataFrame(columns)
 
     def __repr__(self) -> str:
@@ -90,19 +103,19 @@ def contrast(
     level: float = 0.9,
     monte_carlo: MonteCarlo | None = None,
 ) -> Contrast:
-    """Compare two interventions in the same worlds, with the same noise.
+    """Compare two interventions in the same posterior samples, with the same noise.
 
-    Differences are far more certain than the two answers on their own: where the interventions
-    have no effect they are exactly zero.
+    What both share cancels, so a difference is far more certain than its two sides; where neither
+    intervention has an effect it is exactly zero.
 
     Parameters
     ----------
     estimator : MomentDAG
         Fitted.
     do, reference : mapping from name to number
-        What is set in either; an empty mapping is the world as it is.
+        The variables each sets; an empty mapping is no intervention.
     targets : sequence of str, optional
-        By default all variables that neither of the two sets.
+        By default all variables that neither sets.
     uncertainty, level, monte_carlo
         As in `intervene`.
 
@@ -117,33 +130,27 @@ def contrast(
 
     Examples
     --------
-    >>> import momentdag as md, numpy as np, pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> z = rng.uniform(-2, 2, 300)
-    >>> y = 5 + np.exp(0.5 * z) * rng.normal(size=300)
-    >>> est = md.MomentDAG(n_draws=100, random_state=0).fit(pd.DataFrame({"z": z, "y": y}))
-    >>> frame = md.effects.contrast(est, do={"z": -1.0}, reference={"z": 1.0}).to_frame()
-    >>> print(frame[["target", "p_sd_falls"]].to_string(index=False))
-    target  p_sd_falls
-         y         1.0
+    With a fitted ``estimator``, setting ``z`` against leaving it alone::
+
+        md.effects.contrast(estimator, do={"z": -1.0}, reference={}).to_frame()
     """
-    fitted = read_fit(estimator)
-    pair = [_one_setting(fitted, given) for given in (do, reference)]
-    set_by_either = Settings(pair[0].names + pair[1].names, (), np.zeros((1, 0)))
-    wanted = parse_targets(fitted, targets, set_by_either)
+    inputs = read_inputs(estimator)
+    settings, baseline = (_one_setting(inputs, given) for given in (do, reference))
+    names = parse_targets(inputs, targets, settings.names + baseline.names)
     check_level(level)
     check_uncertainty(uncertainty)
     how = MonteCarlo() if monte_carlo is None else monte_carlo
-    worlds = draw_worlds(how.rng, fitted, how.n_draws, how.n_rows, uncertainty)
-    there, here = (intervene_in(worlds, fitted, settings, wanted) for settings in pair)
+    samples = draw_samples(how.rng, inputs, how.n_draws, how.n_rows, uncertainty)
+    after = intervene_in(samples, settings, names)
+    before = intervene_in(samples, baseline, names)
     return Contrast(
-        dict(zip(pair[0].names, pair[0].values[0].tolist(), strict=True)),
-        dict(zip(pair[1].names, pair[1].values[0].tolist(), strict=True)),
-        wanted,
-        (there.means - here.means)[:, 0],
-        (there.sds - here.sds)[:, 0],
-        (there.sds / here.sds)[:, 0],
-        there.weights,
+        dict(zip(settings.names, settings.values[0].tolist(), strict=True)),
+        dict(zip(baseline.names, baseline.values[0].tolist(), strict=True)),
+        names,
+        (after.means - before.means)[:, 0],
+        (after.sds - before.sds)[:, 0],
+        (after.sds / before.sds)[:, 0],
+        after.weights,
         uncertainty,
         level,
     )
@@ -161,10 +168,10 @@ def total_effect(
 ) -> Contrast:
     """Contrast setting a cause to the second of two values with setting it to the first.
 
-    All that lies between cause and target responds. ``values`` are by default the 5 % and 95 %
+    Everything between cause and target responds. ``values`` are by default the 5 % and 95 %
     quantiles of the cause. The other options, the result and the errors are those of `contrast`.
     """
-    low, high = _two_values(read_fit(estimator), cause, values)
+    low, high = _two_values(read_inputs(estimator), cause, values)
     return contrast(
         estimator,
         {cause: high},
@@ -187,19 +194,19 @@ def direct_effect(
     level: float = 0.9,
     monte_carlo: MonteCarlo | None = None,
 ) -> Contrast:
-    """Contrast two values of a cause while other variables are held: a controlled direct effect.
+    """Contrast two values of a cause with other variables held fixed: a controlled direct effect.
 
-    ``hold`` says which and where; by default every other variable is held at its median, so that
-    only the edge from cause to target is left. Otherwise as `total_effect`.
+    ``hold`` maps variables to the values they are held at; by default every other variable is held
+    at its median, so that only the edge from cause to target can act. Otherwise as `total_effect`.
     """
-    fitted = read_fit(estimator)
-    low, high = _two_values(fitted, cause, values)
+    inputs = read_inputs(estimator)
+    low, high = _two_values(inputs, cause, values)
     if hold is None:
-        others = [name for name in fitted.names if name not in (cause, target)]
-        hold = {name: float(fitted.summary.loc[name, "median"]) for name in others}
+        others = [name for name in inputs.names if name not in (cause, target)]
+        hold = {name: float(inputs.summary.loc[name, "median"]) for name in others}
     for name, role in ((cause, "cause"), (target, "target")):
         if name in hold:
-            raise OptionError(f"Expected to hold other variables than the {role}; got {name!r}.")
+            raise OptionError(f"hold names the {role} {name!r}. Hold other variables only.")
     return contrast(
         estimator,
         {**hold, cause: high},
@@ -211,19 +218,19 @@ def direct_effect(
     )
 
 
-def _one_setting(fitted: Fitted, given: Mapping[str, float]) -> Settings:
-    settings = parse_do(fitted, given)
+def _one_setting(inputs: EffectInputs, given: Mapping[str, float]) -> Settings:
+    settings = parse_do(inputs, given)
     if len(settings) > 1:
         raise OptionError(f"Expected one value for each variable of a contrast; got {given!r}.")
     return settings
 
 
 def _two_values(
-    fitted: Fitted, cause: str, values: tuple[float, float] | None
+    inputs: EffectInputs, cause: str, values: tuple[float, float] | None
 ) -> tuple[float, float]:
-    fitted.column(cause, "cause")
+    inputs.column(cause, "cause")
     if values is None:
-        low, high = fitted.summary.loc[cause, ["q05", "q95"]]
+        low, high = inputs.summary.loc[cause, ["q05", "q95"]]
         return float(low), float(high)
     if isinstance(values, str) or len(values) != 2:
         raise OptionError(f"Expected two values of the cause; got {values!r}.")

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.effects.fitted import Fitted, read_fit
+from momentdag.effects.inputs import read_inputs
 from momentdag.effects.intervals import check_level, summarise
+from momentdag.effects.posterior_samples import (
+    MonteCarlo,
+    PosteriorSample,
+    Uncertainty,
+    check_uncertainty,
+    draw_samples,
+)
 from momentdag.effects.propagation import Conditional, propagate
 from momentdag.effects.settings import Do, Settings, parse_do, parse_targets
-from momentdag.effects.worlds import (
-    MonteCarlo,
-    Uncertainty,
-    World,
-    check_uncertainty,
-    draw_worlds,
-)
 from momentdag.errors import OptionError
 
 if TYPE_CHECKING:
@@ -30,30 +30,41 @@ __all__ = ["Intervention", "Limits", "intervene", "intervene_in"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Limits: TypeAlias = Mapping[str, tuple[float | None, float | None]]
-"""For a target the lowest and the highest value that are all right; None leaves a side open."""
+"""Lowest and highest acceptable value of a target; None leaves a side open."""
 
 
 @dataclass(frozen=True, eq=False)
 class Intervention:
-    """What interventions do, in each world of the posterior.
+    """Mean, sd and risk of targets in each setting and posterior sample.
 
     Parameters
     ----------
     settings : DataFrame, shape (n_settings, n_set)
         One row for each intervention.
     targets : tuple of str
-    means, sds : float array, shape (n_worlds, n_settings, n_targets)
+    means, sds : float array, shape (n_draws, n_settings, n_targets)
         Mean and sd of each target in each setting, in the data's units.
     outside : float array of that shape, or None
-        P(target outside its limits); nan for targets without limits.
-    weights : float array, shape (n_worlds,)
-        Posterior weights of the worlds.
+        P(target outside its limits); NaN for targets without limits.
+    weights : float array, shape (n_draws,)
+        Posterior weights of the samples.
     uncertainty : {"both", "graph", "function"}
-        What varies between worlds, and so what the intervals hold.
+        What varies between samples, and so what the intervals cover.
     level : float
         Probability of the intervals.
     samples : DataFrame or None
         Drawn values of the targets; column ``setting`` is the row of ``settings``.
+
+    Examples
+    --------
+    >>> settings = pd.DataFrame({"z": [-1.0, 1.0]})
+    >>> means = np.array([[[5.0], [5.0]], [[5.2], [4.8]]])  # two samples, two settings, one target
+    >>> sds = np.array([[[0.6], [1.6]], [[0.6], [1.8]]])
+    >>> result = Intervention(settings, ("y",), means, sds, None, np.ones(2) / 2, "both", 0.9)
+    >>> result.to_frame()[["target", "z", "mean", "sd", "sd_low", "sd_high"]]
+      target    z  mean   sd  sd_low  sd_high
+    0      y -1.0   5.1  0.6     0.6      0.6
+    1      y  1.0   4.9  1.7     1.6      1.8
     """
 
     settings: pd.DataFrame
@@ -71,16 +82,15 @@ class Intervention:
 
         Columns: target, the variables that are set, mean, mean_low, mean_high, sd, sd_low,
         sd_high and, where limits were given, outside, outside_low, outside_high. Estimates are
-        posterior means. A variable whose name is taken by a result appears as ``do(name)``.
+        posterior means. A variable with the name of a result column appears as ``do(name)``.
         """
-        answers = {"mean": self.means, "sd": self.sds}
+        results = {"mean": self.means, "sd": self.sds}
         if self.outside is not None:
-            answers["outside"] = self.outside
+            results["outside"] = self.outside
         columns: dict[str, FloatArray] = {}
-        for name, answer in answers.items():
-            summary = summarise(answer, self.weights, self.level)
-            for suffix, part in zip(("", "_low", "_high"), summary, strict=True):
-                columns[name + suffix] = part.ravel()
+        for name, result in results.items():
+            summary = summarise(result, self.weights, self.level)
+            columns |= {label: part.ravel() for label, part in summary.columns(name).items()}
         taken = {"target", *columns}
         n_settings = len(self.settings)
         frame = pd.DataFrame({"target": list(self.targets) * n_settings})
@@ -90,11 +100,10 @@ class Intervention:
         return pd.concat([frame, pd.DataFrame(columns)], axis=1)
 
     def __repr__(self) -> str:
-        held = {"both": "graph and function", "graph": "graph", "function": "function"}
+        covered = "graph and function" if self.uncertainty == "both" else self.uncertainty
         return (
             f"Intervention({len(self.settings)} settings of {list(self.settings.columns)}, "
-            f"{len(self.targets)} targets; {self.level:.0%} intervals hold "
-            f"{held[self.uncertainty]} uncertainty)"
+            f"{len(self.targets)} targets; {self.level:.0%} intervals cover {covered} uncertainty)"
         )
 
 
@@ -109,26 +118,26 @@ def intervene(
     level: float = 0.9,
     monte_carlo: MonteCarlo | None = None,
 ) -> Intervention:
-    """Work out mean, sd and risk of targets when variables are set from outside.
+    """Compute mean, sd and risk of targets when variables are set from outside.
 
-    In each world (a graph pair and functions drawn from the posterior) the ancestors of the
-    targets are propagated from the setting on; the targets' own noise is integrated out.
+    In each posterior sample (a drawn graph pair with drawn functions) the setting is propagated
+    through the ancestors of the targets; the targets' own noise is integrated out.
 
     Parameters
     ----------
     estimator : MomentDAG
         Fitted.
     do : mapping from name to number or numbers
-        Variables to set, in the data's units. Several grids are crossed; an empty mapping asks
-        about the world as it is.
+        Variables to set, in the data's units. Several grids are crossed; an empty mapping is no
+        intervention.
     targets : sequence of str, optional
-        Variables asked about; by default all that are not set.
+        By default all variables that are not set.
     limits : mapping from target to (low, high), optional
-        Adds the probability that the target falls outside; None leaves a side open.
+        Add the probability that the target falls outside; None leaves a side open.
     n_samples : int
         Values of the targets to draw for each setting, from the whole posterior.
     uncertainty : {"both", "graph", "function"}
-        What the intervals hold: graphs and functions, graphs with functions at their posterior
+        What the intervals cover: graphs and functions, graphs with functions at their posterior
         means, or functions given the most probable pair.
     level : float
         Probability of the central intervals.
@@ -150,34 +159,25 @@ def intervene(
 
     Examples
     --------
-    >>> import momentdag as md, numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> z = rng.uniform(-2, 2, 300)
-    >>> y = 5 + np.exp(0.5 * z) * rng.normal(size=300)
-    >>> import pandas as pd
-    >>> est = md.MomentDAG(n_draws=100, random_state=0).fit(pd.DataFrame({"z": z, "y": y}))
-    >>> result = md.effects.intervene(est, do={"z": [-1.0, 1.0]}, targets=["y"])
-    >>> result.to_frame().columns.tolist()
-    ['target', 'z', 'mean', 'mean_low', 'mean_high', 'sd', 'sd_low', 'sd_high']
-    >>> result.to_frame()["sd"].round(1).tolist()  # e^-0.5 = 0.6, e^0.5 = 1.6
-    [0.6, 1.6]
+    With a fitted ``estimator``, mean and sd of ``y`` at two values of ``z``::
+
+        md.effects.intervene(estimator, do={"z": [-1.0, 1.0]}, targets=["y"]).to_frame()
     """
-    fitted = read_fit(estimator)
-    settings = parse_do(fitted, do)
-    wanted = parse_targets(fitted, targets, settings)
+    inputs = read_inputs(estimator)
+    settings = parse_do(inputs, do)
+    names = parse_targets(inputs, targets, settings.names)
     check_level(level)
     check_uncertainty(uncertainty)
-    bounds = _parse_limits(limits, wanted)
+    bounds = _parse_limits(limits, names)
     if not isinstance(n_samples, int | np.integer) or n_samples < 0:
-        raise OptionError(f"Expected n_samples as a count; got {n_samples!r}.")
+        raise OptionError(f"Expected n_samples to be 0 or a positive integer; got {n_samples!r}.")
     how = MonteCarlo() if monte_carlo is None else monte_carlo
-    worlds = draw_worlds(how.rng, fitted, how.n_draws, how.n_rows, uncertainty)
-    return intervene_in(worlds, fitted, settings, wanted, uncertainty, level, bounds, n_samples)
+    samples = draw_samples(how.rng, inputs, how.n_draws, how.n_rows, uncertainty)
+    return intervene_in(samples, settings, names, uncertainty, level, bounds, n_samples)
 
 
 def intervene_in(
-    worlds: Sequence[World],
-    fitted: Fitted,
+    samples: Sequence[PosteriorSample],
     settings: Settings,
     targets: tuple[str, ...],
     uncertainty: Uncertainty = "both",
@@ -185,21 +185,21 @@ def intervene_in(
     limits: FloatArray | None = None,
     n_samples: int = 0,
 ) -> Intervention:
-    """Answer `intervene` in worlds that are at hand; ``limits`` has shape (n_targets, 2)."""
-    columns = [fitted.names.index(name) for name in targets]
-    shape = (len(worlds), len(settings), len(targets))
+    """Compute `intervene` in the given samples; ``limits`` has shape (n_targets, 2)."""
+    columns = [samples[0].graph.index(name) for name in targets]
+    shape = (len(samples), len(settings), len(targets))
     means, variances = np.empty(shape), np.empty(shape)
     outside = None if limits is None else np.full(shape, np.nan)
-    weights = np.array([world.weight for world in worlds])
+    weights = np.array([sample.weight for sample in samples])
     shares = np.diff(np.round(np.cumsum(weights) * n_samples), prepend=0.0).astype(int)
-    samples = []
-    for k, world in enumerate(worlds):
-        conditional = propagate(world, settings, columns)
+    drawn = []
+    for k, sample in enumerate(samples):
+        conditional = propagate(sample, settings, columns)
         means[k], variances[k] = conditional.moments()
         if outside is not None and limits is not None:
-            outside[k] = _outside(world, conditional, targets, limits)
+            outside[k] = _outside(sample, conditional, targets, limits)
         if shares[k]:
-            samples.append(_first(conditional.values, int(shares[k])))
+            drawn.append(_first(conditional.values, int(shares[k])))
     return Intervention(
         settings.to_frame(),
         targets,
@@ -209,27 +209,30 @@ def intervene_in(
         weights,
         uncertainty,
         level,
-        _sample_frame(samples, targets) if samples else None,
+        _drawn_frame(drawn, targets) if drawn else None,
     )
 
 
 def _outside(
-    world: World, conditional: Conditional, targets: tuple[str, ...], limits: FloatArray
+    sample: PosteriorSample,
+    conditional: Conditional,
+    targets: tuple[str, ...],
+    limits: FloatArray,
 ) -> FloatArray:
     """Return P(target outside its limits), shape (n_settings, n_targets)."""
-    answer = np.full(conditional.mean.shape[:2], np.nan)
+    outside = np.full(conditional.mean.shape[:2], np.nan)
     for t, name in enumerate(targets):
         if np.isnan(limits[t]).any():
             continue
-        cdf = world.mechanisms[name].noise_cdf
+        cdf = sample.mechanisms[name].noise_cdf
         mean, sd = conditional.mean[:, t], conditional.sd[:, t]
         probability = np.zeros(mean.shape)
         if np.isfinite(limits[t, 0]):
             probability += cdf((limits[t, 0] - mean) / sd)
         if np.isfinite(limits[t, 1]):
             probability += 1 - cdf((limits[t, 1] - mean) / sd)
-        answer[:, t] = probability.mean(axis=-1)
-    return answer
+        outside[:, t] = probability.mean(axis=-1)
+    return outside
 
 
 def _parse_limits(limits: Limits | None, targets: tuple[str, ...]) -> FloatArray | None:
@@ -238,7 +241,7 @@ def _parse_limits(limits: Limits | None, targets: tuple[str, ...]) -> FloatArray
     parsed = np.full((len(targets), 2), np.nan)
     for name, pair in limits.items():
         if name not in targets:
-            raise OptionError(f"Expected limits for targets {list(targets)}; got {name!r}.")
+            raise OptionError(f"Limits given for {name!r}, which is none of {list(targets)}.")
         if isinstance(pair, str) or len(pair) != 2:
             raise OptionError(f"Expected limits[{name!r}] as (low, high); got {pair!r}.")
         low = -np.inf if pair[0] is None else float(pair[0])
@@ -250,12 +253,12 @@ def _parse_limits(limits: Limits | None, targets: tuple[str, ...]) -> FloatArray
 
 
 def _first(values: FloatArray, n: int) -> FloatArray:
-    """Take ``n`` rows of a world: a Sobol sequence is even from its start (or from it again)."""
+    """Take the first ``n`` rows, starting again if there are fewer: Sobol points stay even."""
     return values[:, :, np.arange(n) % values.shape[-1]]
 
 
-def _sample_frame(samples: list[FloatArray], targets: tuple[str, ...]) -> pd.DataFrame:
-    values = np.concatenate(samples, axis=2)  # (n_settings, n_targets, n_samples)
+def _drawn_frame(drawn: list[FloatArray], targets: tuple[str, ...]) -> pd.DataFrame:
+    values = np.concatenate(drawn, axis=2)  # (n_settings, n_targets, n_samples)
     n_settings, _, n_samples = values.shape
     frame = pd.DataFrame(
         np.moveaxis(values, 1, 2).reshape(-1, len(targets)), columns=pd.Index(targets)

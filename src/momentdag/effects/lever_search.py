@@ -1,8 +1,8 @@
-"""Settings that do most for a goal while they hold what must be held.
+"""Search for the settings of levers that serve a goal best while a constraint holds.
 
-The goal and the constraint are judged in worlds drawn from the posterior. One lever is searched on
-a grid between its bounds, refined by splines through each world's answers; several levers one
-after the other, each given the others, in two rounds.
+Goal and constraint are evaluated in posterior samples. One lever is searched on a grid between its
+bounds, refined by splines through each sample's outcomes; several levers are searched in turn, each
+given the others, in two rounds.
 """
 
 from __future__ import annotations
@@ -17,33 +17,31 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 
-from momentdag.effects.fitted import Fitted
-from momentdag.effects.holding import variance_held_still
+from momentdag.effects.posterior_samples import PosteriorSample
 from momentdag.effects.propagation import propagate
 from momentdag.effects.settings import Settings
-from momentdag.effects.worlds import World
 
-__all__ = ["Answers", "Goal", "Judge", "LeverSearch"]
+__all__ = ["Goal", "LeverCriterion", "LeverSearch", "Outcomes"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Goal: TypeAlias = Literal["lower_variance", "raise_mean", "lower_mean"]
-"""Cut the variance and hold the mean, or move the mean and hold the sd."""
+"""Lower the variance and keep the mean, or move the mean and keep the sd."""
 
 _N_FINE = 81
 _ROUNDS = 2
-_MOST_PROMISING = 4  # single levers that are tried together
+_MOST_PROMISING = 4  # single levers that are also tried jointly
 
 
-class Answers(NamedTuple):
-    """Change of the mean and ratio of variances against the baseline, (n_worlds, n_settings)."""
+class Outcomes(NamedTuple):
+    """Change of the mean and ratio of variances against no intervention, (n_draws, n_settings)."""
 
     mean_change: FloatArray
     variance_ratio: FloatArray
 
 
 @dataclass(frozen=True)
-class Judge:
-    """What is wanted, and what must hold.
+class LeverCriterion:
+    """The goal of a lever and the constraint it must respect.
 
     Parameters
     ----------
@@ -55,35 +53,34 @@ class Judge:
     goal: Goal
     tolerance: float
 
-    def loss(self, answers: Answers) -> FloatArray:
-        """Return what is to be made small, in each world: (n_worlds, n_settings)."""
+    def loss(self, outcomes: Outcomes) -> FloatArray:
+        """Return the quantity to minimise, shape (n_draws, n_settings)."""
         if self.goal == "lower_variance":
-            return answers.variance_ratio
-        return answers.mean_change * (-1.0 if self.goal == "raise_mean" else 1.0)
+            return outcomes.variance_ratio
+        return outcomes.mean_change * (-1.0 if self.goal == "raise_mean" else 1.0)
 
-    def improves(self, answers: Answers) -> npt.NDArray[np.bool_]:
-        """Tell where the goal is served at all."""
+    def improves(self, outcomes: Outcomes) -> npt.NDArray[np.bool_]:
+        """Return where a setting is better than no intervention."""
         neutral = 1.0 if self.goal == "lower_variance" else 0.0
-        return np.asarray(self.loss(answers) < neutral)
+        return np.asarray(self.loss(outcomes) < neutral)
 
-    def held(self, answers: Answers) -> npt.NDArray[np.bool_]:
-        """Tell where the constraint holds."""
+    def is_satisfied(self, outcomes: Outcomes) -> npt.NDArray[np.bool_]:
+        """Return where the mean (or the sd) stays within the tolerance."""
         if self.goal == "lower_variance":
-            return np.asarray(np.abs(answers.mean_change) <= self.tolerance)
-        return np.asarray(np.abs(np.sqrt(answers.variance_ratio) - 1) <= self.tolerance)
+            return np.asarray(np.abs(outcomes.mean_change) <= self.tolerance)
+        return np.asarray(np.abs(np.sqrt(outcomes.variance_ratio) - 1) <= self.tolerance)
 
 
 @dataclass(frozen=True, eq=False)
 class LeverSearch:
-    """A search in given worlds.
+    """A search in given posterior samples.
 
     Parameters
     ----------
-    fitted : Fitted
     target : str
-    worlds : sequence of World
+    samples : sequence of PosteriorSample
         Of equal weight.
-    judge : Judge
+    criterion : LeverCriterion
     bounds : mapping from name to (low, high)
         The levers, each with the range it may be set in.
     n_settings : int
@@ -92,38 +89,33 @@ class LeverSearch:
         Probability with which the constraint must hold.
     """
 
-    fitted: Fitted
     target: str
-    worlds: Sequence[World]
-    judge: Judge
+    samples: Sequence[PosteriorSample]
+    criterion: LeverCriterion
     bounds: Mapping[str, tuple[float, float]]
     n_settings: int
     confidence: float
 
-    def answers(self, names: Sequence[str], values: FloatArray) -> Answers:
-        """Ask every world about settings ``values`` (n_settings, n_levers) of the levers."""
-        names_ = self.fitted.names
-        settings = Settings(tuple(names), tuple(names_.index(name) for name in names), values)
-        target = [names_.index(self.target)]
-        change, ratio = np.empty((2, len(self.worlds), len(values)))
-        for k, world in enumerate(self.worlds):
-            mean, variance = propagate(world, settings, target).moments()
-            change[k], ratio[k] = mean[:, 0], variance[:, 0]
-        mean_now, variance_now = self._baseline
-        return Answers(change - mean_now, ratio / variance_now)
+    def column(self, name: str) -> int:
+        """Return the column of a variable."""
+        return self.samples[0].graph.index(name)
 
-    def ratio_by_holding(self, rng: np.random.Generator, names: Sequence[str]) -> FloatArray:
-        """Return E_x Var(Y | do x) / Var(Y) in every world, shape (n_worlds,); see `holding`."""
-        columns = [self.fitted.names.index(name) for name in names]
-        target = self.fitted.names.index(self.target)
-        held = [variance_held_still(rng, world, columns, target) for world in self.worlds]
-        return np.asarray(held / self._baseline[1][:, 0])
+    def outcomes(self, names: Sequence[str], values: FloatArray) -> Outcomes:
+        """Return what settings ``values`` (n_settings, n_levers) of the levers do."""
+        settings = Settings(tuple(names), tuple(map(self.column, names)), values)
+        target = [self.column(self.target)]
+        means, variances = np.empty((2, len(self.samples), len(values)))
+        for k, sample in enumerate(self.samples):
+            mean, variance = propagate(sample, settings, target).moments()
+            means[k], variances[k] = mean[:, 0], variance[:, 0]
+        mean_before, variance_before = self.baseline
+        return Outcomes(means - mean_before, variances / variance_before)
 
     @cached_property
-    def _baseline(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the target in each world as it is, both (n_worlds, 1)."""
-        target = [self.fitted.names.index(self.target)]
-        moments = [propagate(world, Settings.nothing(), target).moments() for world in self.worlds]
+    def baseline(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance of the target without intervention, both (n_draws, 1)."""
+        target = [self.column(self.target)]
+        moments = [propagate(sample, Settings.none(), target).moments() for sample in self.samples]
         mean, variance = np.array(moments)[:, :, 0, 0].T
         return mean[:, None], variance[:, None]
 
@@ -133,7 +125,7 @@ class LeverSearch:
         for name in self.bounds:
             middle = {name: float(np.mean(self.bounds[name]))}
             singles.append(self._along(name, middle))
-        singles.sort(key=lambda found: found[0])
+        singles.sort(key=lambda single: single[0])
         settings = [setting for _, setting in singles]
         promising = settings[:_MOST_PROMISING]
         for size in range(2, max_levers + 1):
@@ -145,25 +137,25 @@ class LeverSearch:
         return settings
 
     def _along(self, name: str, setting: Mapping[str, float]) -> tuple[float, dict[str, float]]:
-        """Move one lever of a setting to its best place; return that with its penalised loss."""
+        """Move one lever of a setting to its best value; return the penalised loss there too."""
         grid = np.linspace(*self.bounds[name], self.n_settings)
         names = tuple(setting)
         values = np.tile(list(setting.values()), (len(grid), 1))
         values[:, names.index(name)] = grid
-        coarse = self.answers(names, values)
+        coarse = self.outcomes(names, values)
         fine = np.linspace(*self.bounds[name], _N_FINE)
-        # In each world both answers are smooth in the setting; a ratio stays positive in logs.
+        # Both outcomes of a sample are smooth in the setting; logs keep the ratio positive.
         change = CubicSpline(grid, coarse.mean_change, axis=1)(fine)
         log_ratio = CubicSpline(grid, np.log(coarse.variance_ratio), axis=1)(fine)
-        answers = Answers(change, np.exp(log_ratio))
-        loss = self._penalised(answers)
+        loss = self._penalised(Outcomes(change, np.exp(log_ratio)))
         k = int(np.argmin(loss))
         return float(loss[k]), {**setting, name: float(fine[k])}
 
-    def _penalised(self, answers: Answers) -> FloatArray:
-        """Return the expected loss; settings that do not hold come after all that do."""
-        loss = self.judge.loss(answers)
-        lacking = np.maximum(self.confidence - self.judge.held(answers).mean(axis=0), 0.0)
-        # Larger than any difference in loss, and growing with what is lacking.
-        penalty = np.where(lacking > 0, (1.0 + lacking) * (1.0 + np.ptp(loss)), 0.0)
+    def _penalised(self, outcomes: Outcomes) -> FloatArray:
+        """Return the expected loss, with a penalty that puts infeasible settings last."""
+        loss = self.criterion.loss(outcomes)
+        probability = self.criterion.is_satisfied(outcomes).mean(axis=0)
+        shortfall = np.maximum(self.confidence - probability, 0.0)
+        # Exceeds any difference in loss, and grows with the shortfall.
+        penalty = np.where(shortfall > 0, (1.0 + shortfall) * (1.0 + np.ptp(loss)), 0.0)
         return np.asarray(loss.mean(axis=0) + penalty)

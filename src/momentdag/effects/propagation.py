@@ -1,4 +1,4 @@
-"""From a setting to the conditional moments of the targets, inside one world.
+"""From a setting to the conditional moments of the targets, in one posterior sample.
 
     X_j = m_j(X_paM(j)) + v_j(X_paV(j)) E_j
 
@@ -15,11 +15,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from momentdag.effects.posterior_samples import PosteriorSample
 from momentdag.effects.settings import Settings
-from momentdag.effects.worlds import World
 from momentdag.graph import BoolArray, reachability
 
-__all__ = ["Conditional", "propagate", "reached_from", "sources"]
+__all__ = ["Conditional", "ancestors_of", "descendants_of", "propagate"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -27,7 +27,7 @@ _MAX_ROWS = 2**15
 
 
 class Conditional(NamedTuple):
-    """Moments of the targets given their parents, in each setting and noise row of a world."""
+    """Moments of the targets given their parents, in each setting and noise row of a sample."""
 
     mean: FloatArray  # (n_settings, n_targets, n_rows)
     sd: FloatArray  # (n_settings, n_targets, n_rows)
@@ -39,52 +39,58 @@ class Conditional(NamedTuple):
         return self.mean.mean(axis=-1), variance
 
 
-def sources(union_graph: BoolArray, targets: Sequence[int], fixed: Sequence[int]) -> BoolArray:
-    """Tell which variables have a say in the targets once ``fixed`` are set, shape (d,)."""
-    cut = union_graph.copy()
-    cut[:, list(fixed)] = False
-    say = np.asarray(reachability(cut)[:, list(targets)].any(axis=1))
-    say[list(targets)] = True
-    return say
+def ancestors_of(union_graph: BoolArray, targets: Sequence[int], fixed: Sequence[int]) -> BoolArray:
+    """Return a mask of the targets and their ancestors once ``fixed`` are set, shape (d,)."""
+    mask = np.asarray(_paths(union_graph, fixed)[:, list(targets)].any(axis=1))
+    mask[list(targets)] = True
+    return mask
 
 
-def reached_from(union_graph: BoolArray, fixed: Sequence[int]) -> BoolArray:
-    """Tell which variables change when ``fixed`` are set, shape (d,)."""
+def descendants_of(union_graph: BoolArray, fixed: Sequence[int]) -> BoolArray:
+    """Return a mask of the variables that change when ``fixed`` are set, shape (d,)."""
+    return np.asarray(_paths(union_graph, fixed)[list(fixed)].any(axis=0))
+
+
+def _paths(union_graph: BoolArray, fixed: Sequence[int]) -> BoolArray:
+    """Return which variable reaches which, (d, d), without the edges into ``fixed``."""
     cut = union_graph.copy()
     cut[:, list(fixed)] = False
-    return np.asarray(reachability(cut)[list(fixed)].any(axis=0))
+    return reachability(cut)
 
 
 def propagate(
-    world: World, settings: Settings, targets: Sequence[int], noise: FloatArray | None = None
+    sample: PosteriorSample,
+    settings: Settings,
+    targets: Sequence[int],
+    noise: FloatArray | None = None,
 ) -> Conditional:
     """Return the conditional moments of target columns in every setting.
 
     Parameters
     ----------
-    world : World
+    sample : PosteriorSample
     settings : Settings
     targets : sequence of int
         Columns; none of them set.
     noise : float array, shape (n_rows, d), optional
-        Standardised noise; by default that of the world.
+        Standardised noise; by default that of the sample.
     """
-    union, names = world.graph.union_graph, world.graph.names
-    wanted = sources(union, targets, settings.columns)
-    moving = reached_from(union, settings.columns)
-    n_rows = len(world.uniforms if noise is None else noise)
-    order = [names.index(name) for name in world.graph.order]
-    order = [j for j in order if wanted[j] and j not in settings.columns]
-    columns = {j: world.noise(j) if noise is None else noise[:, j] for j in order}
-    # What no setting reaches is the same in all of them.
+    union, names = sample.graph.union_graph, sample.graph.names
+    needed = ancestors_of(union, targets, settings.columns)
+    moving = descendants_of(union, settings.columns)
+    n_rows = len(sample.uniforms if noise is None else noise)
+    order = [names.index(name) for name in sample.graph.order]
+    order = [j for j in order if needed[j] and j not in settings.columns]
+    columns = {j: sample.noise(j) if noise is None else noise[:, j] for j in order}
+    # Variables that no setting reaches are computed once, for all settings.
     still = np.zeros((n_rows, len(names)))
     unmoved = {}
     for j in order:
         if not moving[j]:
-            unmoved[j] = world.mechanisms[names[j]].moments(still)
+            unmoved[j] = sample.mechanisms[names[j]].moments(still)
             still[:, j] = unmoved[j][0] + unmoved[j][1] * columns[j]
     shape = (len(settings), len(targets), n_rows)
-    answer = Conditional(np.empty(shape), np.empty(shape), np.empty(shape))
+    result = Conditional(np.empty(shape), np.empty(shape), np.empty(shape))
     step = max(1, _MAX_ROWS // n_rows)
     for start in range(0, len(settings), step):
         part = slice(start, start + step)
@@ -92,14 +98,14 @@ def propagate(
         for k, j in enumerate(settings.columns):
             given = settings.values[part, k]
             values[:, :, j] = given.reshape(len(given), -1)  # one for all rows, or one for each
-        found = dict(unmoved)
+        moments = dict(unmoved)
         for j in order:
             if moving[j]:
-                flat = world.mechanisms[names[j]].moments(values.reshape(-1, len(names)))
+                flat = sample.mechanisms[names[j]].moments(values.reshape(-1, len(names)))
                 mean, sd = (moment.reshape(values.shape[:2]) for moment in flat)
-                found[j] = mean, sd
+                moments[j] = mean, sd
                 values[:, :, j] = mean + sd * columns[j]
         for t, j in enumerate(targets):
-            answer.mean[part, t], answer.sd[part, t] = found[j]
-            answer.values[part, t] = values[:, :, j]
-    return answer
+            result.mean[part, t], result.sd[part, t] = moments[j]
+            result.values[part, t] = values[:, :, j]
+    return result

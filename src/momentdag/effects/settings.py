@@ -1,4 +1,4 @@
-"""Settings of interventions: parsed, checked, and compared with the range of the data."""
+"""Settings of interventions: parsed, checked and compared with the range of the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.effects.fitted import Fitted
+from momentdag.effects.inputs import EffectInputs
 from momentdag.errors import ExtrapolationWarning, OptionError
 
 __all__ = ["Do", "Settings", "parse_do", "parse_targets", "warn_outside"]
@@ -32,8 +32,8 @@ class Settings:
     columns : tuple of int
         Their columns in the data.
     values : float array, shape (n_settings, n_set) or (n_settings, n_set, n_rows)
-        One row for each intervention; no columns if nothing is set. With a third axis, a value for
-        each noise row of a world.
+        One row for each intervention; no columns if nothing is set. A third axis holds a value for
+        each noise row of a posterior sample.
     """
 
     names: tuple[str, ...]
@@ -44,8 +44,8 @@ class Settings:
         return len(self.values)
 
     @classmethod
-    def nothing(cls) -> Settings:
-        """Return the one setting that sets nothing: the world as it is."""
+    def none(cls) -> Settings:
+        """Return the one setting without any intervention."""
         return cls((), (), np.zeros((1, 0)))
 
     def to_frame(self) -> pd.DataFrame:
@@ -53,8 +53,8 @@ class Settings:
         return pd.DataFrame(self.values.copy(), columns=pd.Index(self.names, dtype=object))
 
 
-def parse_do(fitted: Fitted, do: Do) -> Settings:
-    """Check what is to be set and cross the grids.
+def parse_do(inputs: EffectInputs, do: Do) -> Settings:
+    """Check the variables and values to set, and cross the grids.
 
     Raises
     ------
@@ -68,46 +68,49 @@ def parse_do(fitted: Fitted, do: Do) -> Settings:
     """
     if not isinstance(do, Mapping):
         raise OptionError(f"Expected do as a mapping from names to values; got {do!r}.")
-    columns = tuple(fitted.column(name, "do") for name in do)
+    columns = tuple(inputs.column(name, "do") for name in do)
     grids = [_grid(name, values) for name, values in do.items()]
     for name, grid in zip(do, grids, strict=True):
-        warn_outside(fitted, name, float(grid.min()), float(grid.max()))
+        warn_outside(inputs, name, float(grid.min()), float(grid.max()))
     crossed = np.meshgrid(*grids, indexing="ij")
     values = np.stack([grid.ravel() for grid in crossed], axis=1) if do else np.zeros((1, 0))
     return Settings(tuple(do), columns, values)
 
 
 def parse_targets(
-    fitted: Fitted, targets: Sequence[str] | None, taken: Settings
+    inputs: EffectInputs, targets: Sequence[str] | None, set_names: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the variables asked about; None stands for all that are not set.
+    """Return the target variables; None stands for all that are not in ``set_names``.
 
     Raises
     ------
     OptionError
-        If one is unknown, named twice or set from outside.
+        If a target is unknown, repeated or set by the intervention.
     """
     if targets is None:
-        return tuple(name for name in fitted.names if name not in taken.names)
+        return tuple(name for name in inputs.names if name not in set_names)
     if isinstance(targets, str):
         raise OptionError(f"Expected targets as a list of names; got {targets!r}.")
     for name in targets:
-        fitted.column(name, "targets")
-        if name in taken.names:
-            raise OptionError(f"Expected targets that are not set; {name!r} is. Ask about others.")
+        inputs.column(name, "targets")
+        if name in set_names:
+            raise OptionError(
+                f"Expected targets that are not set; {name!r} is. Remove it from the targets or "
+                "from the intervention."
+            )
     if len(set(targets)) < len(targets) or not targets:
-        raise OptionError(f"Expected at least one target, each once; got {list(targets)}.")
+        raise OptionError(f"Expected at least one target and no repeats; got {list(targets)}.")
     return tuple(targets)
 
 
-def warn_outside(fitted: Fitted, name: str, low: float, high: float) -> None:
+def warn_outside(inputs: EffectInputs, name: str, low: float, high: float) -> None:
     """Warn if values from ``low`` to ``high`` leave the range of the data."""
-    least, most = fitted.summary.loc[name, ["min", "max"]]
+    least, most = inputs.summary.loc[name, ["min", "max"]]
     if low < least or high > most:
-        reached = low if low < least else high
+        value = low if low < least else high
         warnings.warn(
-            f"{name!r} was observed from {least:.6g} to {most:.6g}; {reached:.6g} lies outside, "
-            "where the answer rests on the prior of the functions and not on data.",
+            f"{name!r} was observed from {least:.6g} to {most:.6g}; at {value:.6g} the answer "
+            "extrapolates: it rests on the prior over functions, not on data.",
             ExtrapolationWarning,
             stacklevel=4,
         )
@@ -116,9 +119,7 @@ def warn_outside(fitted: Fitted, name: str, low: float, high: float) -> None:
 def _grid(name: str, values: float | Sequence[float] | FloatArray) -> FloatArray:
     grid = np.asarray(values)
     if grid.dtype.kind not in "iuf" or grid.ndim > 1 or not grid.size:
-        raise OptionError(
-            f"Expected do[{name!r}] to be a number or a list of them; got {values!r}."
-        )
+        raise OptionError(f"Expected do[{name!r}] as a number or a list of them; got {values!r}.")
     if not np.isfinite(grid).all():
-        raise OptionError(f"Expected do[{name!r}] to be finite; got {values!r}.")
+        raise OptionError(f"Expected finite values in do[{name!r}]; got {values!r}.")
     return np.atleast_1d(grid).astype(np.float64)

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from momentdag.data import Dataset
+from momentdag.engines.standardise import StandardisedTable, standardise
 from momentdag.graph import MomentGraph
-from momentdag.knowledge import Knowledge
+from momentdag.knowledge import CompiledKnowledge
 from momentdag.posterior import Posterior
+from momentdag.storage.state import State
+from momentdag.table import Dataset
 
 __all__ = [
     "Checkpoint",
     "Engine",
-    "Fit",
+    "FitRequest",
+    "FitResult",
     "FittedModel",
-    "Forgetful",
     "Mechanism",
+    "NullCheckpoint",
     "Options",
     "Progress",
     "silent",
@@ -41,23 +46,23 @@ def silent(stage: str, done: int, total: int) -> None:
 
 
 class Checkpoint(Protocol):
-    """Keeps what a fit has finished, so that one cut short can go on where it was.
+    """Stores the finished stages of a fit, so that one cut short can go on.
 
-    A stage is kept as plain JSON values and arrays. A fit that is given back what it kept must end
-    with the same bits as one that was never cut short.
+    A stage is stored as plain JSON values and arrays. A resumed fit is bit-for-bit identical to one
+    that was never cut short.
     """
 
     def load(self, stage: str) -> tuple[Mapping[str, Any], Mapping[str, npt.NDArray[Any]]] | None:
-        """Return what was kept of a stage, or None."""
+        """Return what was stored of a stage, or None."""
 
     def save(
         self, stage: str, content: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
     ) -> None:
-        """Keep a stage, in place of what was kept of it before."""
+        """Store a stage, replacing what was stored of it before."""
 
 
-class Forgetful:
-    """A checkpoint that keeps nothing."""
+class NullCheckpoint:
+    """A checkpoint that stores nothing."""
 
     def load(self, stage: str) -> None:
         """Return nothing."""
@@ -65,7 +70,7 @@ class Forgetful:
     def save(
         self, stage: str, content: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
     ) -> None:
-        """Keep nothing."""
+        """Store nothing."""
 
 
 class Mechanism(Protocol):
@@ -108,18 +113,70 @@ class FittedModel(Protocol):
     ) -> Mapping[str, Mechanism]:
         """Draw every variable's mechanism from its posterior given a graph pair."""
 
+    def to_state(self) -> State:
+        """Return the model as plain values and arrays, enough to make it again."""
+
+    @classmethod
+    def from_state(cls, state: State) -> FittedModel:
+        """Return the model that gave ``state``, with bit-for-bit identical results.
+
+        A state may come from a damaged or forged file: whatever is malformed raises `StorageError`.
+        """
+
 
 @dataclass(frozen=True)
-class Fit:
-    """What an engine returns.
+class FitRequest:
+    """What an engine is asked to do; everything in it has been checked.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    knowledge : CompiledKnowledge
+        In the data's order of columns.
+    n_draws : int
+        Graph pairs to draw.
+    rng : numpy Generator
+    seed : int or None
+        What ``rng`` was made from, for the record.
+    n_jobs : int
+        Processes; the result does not depend on it.
+    progress : Progress
+    checkpoint : Checkpoint
+    """
+
+    dataset: Dataset
+    knowledge: CompiledKnowledge
+    n_draws: int
+    rng: np.random.Generator
+    seed: int | None = None
+    n_jobs: int = 1
+    progress: Progress = silent
+    checkpoint: Checkpoint = field(default_factory=NullCheckpoint)
+
+    @cached_property
+    def table(self) -> StandardisedTable:
+        """The data in canonical column order and standard units."""
+        return standardise(self.dataset)
+
+    @cached_property
+    def canonical_knowledge(self) -> CompiledKnowledge:
+        """The knowledge in the order of the columns of `table`."""
+        return self.knowledge.reordered(self.table.columns)
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """What an engine returns, and all that effects, reports and run folders need of a fit.
 
     Parameters
     ----------
     posterior : Posterior
     model : FittedModel or None
         The fitted mechanisms; None for families that have none.
-    best : MomentGraph
+    best_graph : MomentGraph
         The most probable pair met.
+    summary : DataFrame
+        Of the data, see `momentdag.Dataset.summary`.
     status : str
         "complete", or a sentence saying what cut the fit short.
     details : mapping
@@ -128,7 +185,8 @@ class Fit:
 
     posterior: Posterior
     model: FittedModel | None
-    best: MomentGraph
+    best_graph: MomentGraph
+    summary: pd.DataFrame
     status: str = "complete"
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -147,14 +205,8 @@ class Engine(Protocol):
     def options(self) -> Options:
         """How the engine works."""
 
-    def fit(
-        self,
-        dataset: Dataset,
-        knowledge: Knowledge,
-        n_draws: int,
-        n_jobs: int,
-        rng: np.random.Generator,
-        progress: Progress,
-        checkpoint: Checkpoint | None = None,
-    ) -> Fit:
+    def fit(self, request: FitRequest) -> FitResult:
         """Return the posterior over graph pairs given the data."""
+
+    def restore_model(self, state: State) -> FittedModel:
+        """Return a fitted model of this engine from its state, see `FittedModel.from_state`."""

@@ -1,4 +1,4 @@
-"""Adjacency matrices, alone or in stacks: reading, checking and following them.
+"""Adjacency matrices, single or stacked: reading and checking them, following their paths.
 
 ``adjacency[i, j]`` is true iff variable ``i`` is a direct cause of variable ``j``.
 """
@@ -33,7 +33,7 @@ __all__ = [
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 GraphLike: TypeAlias = "npt.ArrayLike | pd.DataFrame | nx.DiGraph[Any]"
 Selection: TypeAlias = Literal["mean", "variance", "either", "both"]
-"""Which edges are meant: of the mean graph, of the variance graph, of their union, in both."""
+"""Which edges: of the mean graph, the variance graph, either of them, or both."""
 
 
 def is_acyclic(adjacency: BoolArray) -> Any:
@@ -90,7 +90,7 @@ def reachability(adjacency: BoolArray) -> BoolArray:
 
 
 def topological_order(adjacency: BoolArray) -> npt.NDArray[np.intp]:
-    """Return the smallest (in index) order in which every cause stands before its effects.
+    """Return the lexicographically smallest order with every cause before its effects.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def as_stack(graphs: object, ndim: int = 3, what: str = "draws") -> BoolArray:
     ndim : int
         Number of axes expected.
     what : str
-        What to call it in an error.
+        Its name in error messages.
 
     Returns
     -------
@@ -227,8 +227,8 @@ def as_stack(graphs: object, ndim: int = 3, what: str = "draws") -> BoolArray:
     Raises
     ------
     GraphError
-        If the shape is another one, there is no draw, an entry is neither 0 nor 1 or a variable
-        causes itself.
+        If the shape is wrong, there is no draw, an entry is neither 0 nor 1 or a variable causes
+        itself.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def as_stack(graphs: object, ndim: int = 3, what: str = "draws") -> BoolArray:
             f"Expected {what} of shape (n_draws, {'2, ' * (ndim - 3)}d, d) with at least one "
             f"draw; got {array.shape}."
         )
-    # Probabilities would pass unnoticed as "edges" if every non-zero entry were accepted.
+    # If every non-zero entry were accepted, probabilities would silently pass as edges.
     if array.dtype.kind not in "biuf" or (array.dtype != bool and not np.isin(array, (0, 1)).all()):
         raise GraphError(f"Expected {what} of 0 and 1 (or booleans); got other values.")
     array = array.astype(bool, copy=False)
@@ -254,7 +254,7 @@ def as_stack(graphs: object, ndim: int = 3, what: str = "draws") -> BoolArray:
 def select_edges(
     mean_graph: npt.NDArray[Any], variance_graph: npt.NDArray[Any], moment: Selection
 ) -> npt.NDArray[Any]:
-    """Return the edges of a pair (or of stacks of pairs, or of packed bits) that are meant.
+    """Return the edges of a pair that ``moment`` selects; stacks and packed bits work as well.
 
     Raises
     ------
@@ -282,7 +282,7 @@ def select_edges(
 def align(first: GraphLike, second: GraphLike) -> tuple[BoolArray, BoolArray]:
     """Return both graphs as matrices in the variable order of the first.
 
-    Two labelled graphs are matched by name; if one carries no labels, position counts.
+    Two labelled graphs are matched by name; if one has no labels, by position.
 
     Raises
     ------
@@ -293,14 +293,16 @@ def align(first: GraphLike, second: GraphLike) -> tuple[BoolArray, BoolArray]:
     --------
     >>> import pandas as pd
     >>> first = pd.DataFrame([[0, 1], [0, 0]], index=["a", "b"], columns=["a", "b"])
-    >>> second = first.loc[["b", "a"], ["b", "a"]]  # the same edge, other order
+    >>> second = first.loc[["b", "a"], ["b", "a"]]  # the same edge, in another order
     >>> [graph.astype(int).tolist() for graph in align(first, second)]
     [[[0, 1], [0, 0]], [[0, 1], [0, 0]]]
     """
     a, a_names = as_adjacency(first)
     b, b_names = as_adjacency(second)
     if a.shape != b.shape:
-        raise GraphError(f"Expected two graphs of one size; got {len(a)} and {len(b)} variables.")
+        raise GraphError(
+            f"Expected two graphs of the same size; got {len(a)} and {len(b)} variables."
+        )
     if a_names is not None and b_names is not None and a_names != b_names:
         if set(a_names) != set(b_names):
             only = sorted(set(a_names) ^ set(b_names))

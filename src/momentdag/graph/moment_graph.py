@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from momentdag.errors import GraphError
-from momentdag.frozen import ReadOnlyArrays
 from momentdag.graph.adjacency import (
     BoolArray,
     Selection,
@@ -24,6 +23,7 @@ from momentdag.graph.adjacency import (
     select_edges,
     topological_order,
 )
+from momentdag.readonly import ReadOnlyArrays
 
 __all__ = ["MomentGraph"]
 
@@ -95,7 +95,7 @@ class MomentGraph(ReadOnlyArrays):
         Raises
         ------
         GraphError
-            If an edge names an unknown variable, or as from `MomentGraph`.
+            If an edge names an unknown variable, and as from `MomentGraph`.
         """
         names = tuple(str(name) for name in names)
         index = {name: i for i, name in enumerate(names)}
@@ -125,12 +125,12 @@ class MomentGraph(ReadOnlyArrays):
         for cause, effect, attributes in graph.edges(data=True):
             if not {"mean", "variance"} & set(attributes):
                 raise GraphError(
-                    f"Expected edge {cause!r} -> {effect!r} to say mean= or variance=; it has "
+                    f"Expected edge {cause!r} -> {effect!r} to have mean= or variance=; it has "
                     f"{sorted(attributes)}."
                 )
-            for moment, found in edges.items():
+            for moment, pairs in edges.items():
                 if attributes.get(moment, False):
-                    found.append((str(cause), str(effect)))
+                    pairs.append((str(cause), str(effect)))
         return cls.from_edges([str(node) for node in graph], **edges)
 
     @property
@@ -218,7 +218,7 @@ class MomentGraph(ReadOnlyArrays):
         """Yield every directed path from ``cause`` to ``effect``; a path has at least one edge."""
         graph = nx.DiGraph(self.adjacency(moment))
         for path in nx.all_simple_paths(graph, self.index(cause), self.index(effect)):
-            if len(path) > 1:  # networkx also counts staying where one is
+            if len(path) > 1:  # networkx also yields the path of one node
                 yield tuple(self.names[i] for i in path)
 
     def edges(self, moment: Selection = "either") -> list[tuple[str, str]]:

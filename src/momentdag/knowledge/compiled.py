@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.errors import KnowledgeError
-from momentdag.frozen import ReadOnlyArrays
 from momentdag.graph import BoolArray, is_acyclic, reachability
 from momentdag.knowledge import orders
 from momentdag.knowledge.entries import graphs_of
 from momentdag.knowledge.orders import IndexArray
 from momentdag.knowledge.statements import Statement
+from momentdag.readonly import ReadOnlyArrays
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -81,6 +81,24 @@ class CompiledKnowledge(ReadOnlyArrays):
         for item in fields(self):
             if item.name != "names":
                 getattr(self, item.name).setflags(write=False)
+
+    def reordered(self, columns: npt.NDArray[np.intp]) -> CompiledKnowledge:
+        """Return the same knowledge with the variables in another order, given by their places.
+
+        Examples
+        --------
+        >>> from momentdag.knowledge import Knowledge
+        >>> compiled = Knowledge(order=[("a", "b")]).compile(["a", "b"])
+        >>> swapped = compiled.reordered(np.array([1, 0]))
+        >>> swapped.names, swapped.precedes.astype(int).tolist()
+        (('b', 'a'), [[0, 0], [1, 0]])
+        """
+        arrays = {
+            item.name: getattr(self, item.name)[np.ix_(columns, columns)]
+            for item in fields(self)
+            if item.name != "names"
+        }
+        return CompiledKnowledge(tuple(self.names[i] for i in columns), **arrays)
 
     @property
     def n_variables(self) -> int:

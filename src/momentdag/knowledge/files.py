@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momentdag.atomic import write_atomically
 from momentdag.errors import KnowledgeError, quote
 from momentdag.knowledge import tetrad
-from momentdag.regular import read_regular
+from momentdag.storage.files import read_regular, write_atomically
 
 if TYPE_CHECKING:
     from momentdag.knowledge.value import Knowledge

@@ -1,10 +1,10 @@
-"""One pair for a whole posterior: the jointly acyclic pair that an objective prefers.
+"""One pair for a whole posterior: the jointly acyclic pair that is best for an objective.
 
-Each objective is a sum of weights of the chosen edges (F1 becomes one after another by Dinkelbach's
-method). Given an order of the variables the best pair then holds every edge of positive weight that
-follows the order, so what is left is to find the order that loses the least weight. Edges that lie
-on no cycle are never lost: only strongly connected components are ordered, up to 16 variables
-exactly (Held-Karp recursion over subsets), larger ones by a local search.
+Each objective is a sum of weights of the chosen edges (F1 becomes a sequence of such sums by
+Dinkelbach's method). Given an order of the variables, the best pair contains every edge of positive
+weight that follows the order; it remains to find the order that loses the least weight. Edges on no
+cycle are never lost, so only strongly connected components are ordered: exactly up to 16 variables
+(Held-Karp recursion over subsets), by a local search beyond.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import scipy.sparse.csgraph
 
 from momentdag.errors import OptionError
 from momentdag.graph import BoolArray, MomentGraph
-from momentdag.knowledge import Knowledge
+from momentdag.knowledge import CompiledKnowledge, Knowledge
 
 if TYPE_CHECKING:
     from momentdag.posterior.container import Posterior
@@ -28,12 +28,12 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Order: TypeAlias = npt.NDArray[np.intp]
 
 Objective: TypeAlias = Literal["shd", "f1", "log_odds"]
-"""What a consensus is to make small or large."""
+"""What a consensus minimises or maximises."""
 
 MAX_EXACT = 16
 _WINDOW = 7
 _SHIFTS = 6
-_LEAST = 1e-9  # worth of an edge that exceeds a threshold, but by less than half a draw
+_LEAST = 1e-9  # weight of an edge that exceeds a threshold by less than half a draw
 _ROUNDS = 200  # of Dinkelbach's method, which needs about five
 
 
@@ -41,19 +41,19 @@ def consensus(
     posterior: Posterior,
     objective: Objective = "shd",
     threshold: float | None = None,
-    knowledge: Knowledge | None = None,
+    knowledge: Knowledge | CompiledKnowledge | None = None,
 ) -> MomentGraph:
-    """Return the jointly acyclic pair of graphs that stands best for all draws.
+    """Return the jointly acyclic pair of graphs that represents all draws best.
 
     Parameters
     ----------
     posterior : Posterior
     objective : {"shd", "f1", "log_odds"}
         "shd" minimises the expected structural Hamming distance, mean graph plus variance graph, to
-        a draw. As a reversed edge costs one and not two, ``i -> j`` is worth
-        ``2 p_ij + p_ji - 1``: of a pair of variables that are surely joined, the likelier direction
-        is taken even if its probability is below one half. This is the loss that estimates are
-        usually judged by, hence the default.
+        a draw. As a reversed edge costs one and not two, ``i -> j`` has the weight
+        ``2 p_ij + p_ji - 1``: if two variables are certainly joined, the likelier direction is
+        taken even if its probability is below one half. This is the usual loss for estimates,
+        hence the default.
 
         "log_odds" maximises the sum of the log odds of the chosen edges: unless they close a cycle,
         the edges of probability above one half (the median probability graph, which minimises the
@@ -61,12 +61,12 @@ def consensus(
 
         "f1" maximises the ratio of expectations ``2 sum_chosen p / (n_chosen + sum_all p)``, the
         usual approximation of the expected F1 score, over the edges of both graphs pooled.
-        It chooses more edges than the others where little is sure.
+        It chooses more edges than the others where little is certain.
     threshold : float, optional
         For "log_odds": the probability that an edge must exceed, instead of one half.
-    knowledge : Knowledge, optional
-        Hard statements that the pair must obey. Draws that all obey them may still have a consensus
-        that does not: edges of different draws need not fit one order that knowledge allows.
+    knowledge : Knowledge or CompiledKnowledge, optional
+        Hard statements that the pair must obey. That all draws obey them is not enough: edges of
+        different draws need not fit one order that the knowledge allows.
 
     Returns
     -------
@@ -75,12 +75,12 @@ def consensus(
     Raises
     ------
     OptionError
-        If the objective is unknown, or the threshold is outside (0, 1) or given with another
-        objective than "log_odds".
+        If the objective is unknown, or the threshold is outside (0, 1) or given with an objective
+        other than "log_odds".
 
     Notes
     -----
-    Does not depend on the order of the variables: ties are broken by their names.
+    The result does not depend on the order of the variables: ties are broken by name.
 
     Examples
     --------
@@ -98,8 +98,8 @@ def consensus(
         raise OptionError(f"Expected an objective among {get_args(Objective)}; got {objective!r}.")
     if threshold is not None and objective != "log_odds":
         raise OptionError(
-            f"Expected no threshold with objective={objective!r}, which sets its own; got "
-            f"{threshold!r}. Use objective='log_odds'."
+            f"threshold={threshold!r} has no meaning for objective={objective!r}. Use "
+            "objective='log_odds'."
         )
     if threshold is not None and not 0 < threshold < 1:
         raise OptionError(f"Expected a threshold between 0 and 1; got {threshold!r}.")
@@ -112,14 +112,16 @@ def consensus(
         ]
     )
     n_draws = posterior.n_draws
-    known = (Knowledge() if knowledge is None else knowledge).compile(posterior.names)
+    known = Knowledge() if knowledge is None else knowledge
+    if isinstance(known, Knowledge):
+        known = known.compile(posterior.names)
     precedes = known.precedes[np.ix_(by_name, by_name)]
     match objective:
         case "shd":
             worth = (2 * counts + counts.swapaxes(1, 2) - n_draws) / n_draws
             chosen = heaviest_acyclic(worth, precedes)
         case "log_odds":
-            # Half a draw for and half a draw against keep the odds finite.
+            # Half a draw for and half a draw against each edge keep the odds finite.
             log_odds = np.log(counts + 0.5) - np.log(n_draws - counts + 0.5)
             least = 0.5 if threshold is None else threshold
             worth = np.maximum(log_odds - np.log(least) + np.log1p(-least), _LEAST)
@@ -129,7 +131,7 @@ def consensus(
             chosen = _best_f1(counts / n_draws, precedes)
     mean_graph, variance_graph = chosen[:, back][:, :, back]
     for cause, effect in zip(*np.nonzero(known.required_either), strict=True):
-        # Required in one graph or the other: where neither is sure, the likelier one.
+        # Required in one graph or the other: if chosen in neither, take the likelier one.
         if not (mean_graph | variance_graph)[cause, effect]:
             i, j = back[cause], back[effect]
             likelier = mean_graph if counts[0, i, j] >= counts[1, i, j] else variance_graph
@@ -145,7 +147,7 @@ def heaviest_acyclic(weights: FloatArray, precedes: BoolArray | None = None) -> 
     weights : float array, shape (n_graphs, d, d)
         Row is the cause, column the effect.
     precedes : bool array, shape (d, d), optional
-        An acyclic relation with which the union must also be acyclic.
+        An acyclic relation that the union must not contradict.
 
     Returns
     -------
@@ -162,7 +164,7 @@ def heaviest_acyclic(weights: FloatArray, precedes: BoolArray | None = None) -> 
     positive = (weights > 0) & ~np.eye(weights.shape[1], dtype=bool)
     joint = np.where(positive, weights, 0.0).sum(axis=0)
     if precedes is not None:
-        # Worth more than all edges together, so that no order gives one of them up.
+        # Heavier than all edges together, so that no order violates one of them.
         joint = joint + (1 + joint.sum()) * precedes
     _, component = scipy.sparse.csgraph.connected_components(joint > 0, connection="strong")
     for label in np.flatnonzero(np.bincount(component) > 1):
@@ -174,9 +176,9 @@ def heaviest_acyclic(weights: FloatArray, precedes: BoolArray | None = None) -> 
 
 
 def best_order(weights: FloatArray) -> Order:
-    """Return an order that makes the weight of the edges that follow it large, shape (d,).
+    """Return an order that maximises the weight of the edges that follow it, shape (d,).
 
-    The largest possible for at most `MAX_EXACT` variables.
+    Exact for at most `MAX_EXACT` variables.
     """
     if len(weights) <= MAX_EXACT:
         return _exact_order(weights)
@@ -186,8 +188,8 @@ def best_order(weights: FloatArray) -> Order:
 def _best_f1(probabilities: FloatArray, precedes: BoolArray) -> BoolArray:
     """Maximise the ratio ``2 sum_chosen p / (n_chosen + sum_all p)`` by Dinkelbach's method.
 
-    If ``value`` is the largest ratio, the best edges have ``2 p - value > 0`` and the largest sum
-    of it; any smaller value leads to edges of a larger ratio.
+    At the largest ratio ``value``, the best edges maximise the sum of ``2 p - value``; any smaller
+    value leads to edges of a larger ratio.
     """
     everything = probabilities.sum()
     if everything == 0:
@@ -196,16 +198,16 @@ def _best_f1(probabilities: FloatArray, precedes: BoolArray) -> BoolArray:
     def ratio(edges: BoolArray) -> float:
         return float(2 * probabilities[edges].sum() / (np.count_nonzero(edges) + everything))
 
-    # Without cycles the best edges are the most probable ones; their ratio, which cycles can only
-    # lower, is a better start than 0.
+    # Ignoring cycles, the best edges are the most probable ones. Their ratio, an upper bound, is a
+    # better start than 0.
     sorted_p = np.sort(probabilities, axis=None)[::-1]
     bound = np.max(2 * np.cumsum(sorted_p) / (np.arange(1, sorted_p.size + 1) + everything))
     chosen = heaviest_acyclic(2 * probabilities - bound, precedes)
     for _ in range(_ROUNDS):
-        found = heaviest_acyclic(2 * probabilities - ratio(chosen), precedes)
-        if ratio(found) <= ratio(chosen):
+        better = heaviest_acyclic(2 * probabilities - ratio(chosen), precedes)
+        if ratio(better) <= ratio(chosen):
             break
-        chosen = found
+        chosen = better
     return chosen
 
 
@@ -247,26 +249,26 @@ def _local_search(weights: FloatArray) -> Order:
         np.argsort(-gain.sum(axis=1), kind="stable"),
         np.argsort(-share, kind="stable"),
     ]
-    # A cyclic shift undoes few of the orderings of a good order, and insertion cannot reach it.
+    # A cyclic shift keeps most of a good order, and insertions alone cannot reach it.
     first = _improve(weights, gain, starts[0])
     starts += [np.roll(first, k * len(first) // _SHIFTS) for k in range(1, _SHIFTS)]
-    found = [first, *(_improve(weights, gain, start) for start in starts[1:])]
-    return max(found, key=lambda order: _followed(weights, order))
+    optima = [first, *(_improve(weights, gain, start) for start in starts[1:])]
+    return max(optima, key=lambda order: _followed(weights, order))
 
 
 def _sources_first(gain: FloatArray) -> Order:
-    """Order the variables by taking out, again and again, the one that gains most as a source."""
+    """Order the variables greedily: each next one gains most as a source of the rest."""
     order: list[int] = []
-    left = np.ones(len(gain), dtype=bool)
-    while left.any():
-        order.append(int(np.argmax(np.where(left, gain @ left, -np.inf))))
-        left[order[-1]] = False
+    rest = np.ones(len(gain), dtype=bool)
+    while rest.any():
+        order.append(int(np.argmax(np.where(rest, gain @ rest, -np.inf))))
+        rest[order[-1]] = False
     return np.array(order, dtype=np.intp)
 
 
 def _improve(weights: FloatArray, gain: FloatArray, order: Order) -> Order:
     """Move single variables, then solve windows of the order exactly, until neither helps."""
-    # Rounding must not pass for progress, or the search could go in circles.
+    # Rounding errors must not count as progress, or the search could cycle.
     least = 1e-9 * max(float(weights.sum()), 1e-300)
     while True:
         before = _followed(weights, order)
@@ -284,7 +286,7 @@ def _move_variables(gain: FloatArray, order: Order, least: float) -> Order:
     while True:
         ordered = gain[np.ix_(order, order)]
         d = len(order)
-        # value[i, j]: what moving the variable at place i to place j adds.
+        # value[i, j]: the gain of moving the variable at place i to place j.
         value = np.zeros((d, d))
         for i in range(d):
             value[i, :i] = np.cumsum(ordered[i, :i][::-1])[::-1]

@@ -14,14 +14,14 @@ import pandas as pd
 
 from momentdag._version import __version__
 from momentdag.errors import GraphError, OptionError, quote
-from momentdag.frozen import ReadOnlyArrays
 from momentdag.graph import BoolArray, MomentGraph, Selection, as_stack, is_acyclic, select_edges
-from momentdag.knowledge import Knowledge
+from momentdag.knowledge import CompiledKnowledge, Knowledge
 from momentdag.posterior import queries, summaries
 from momentdag.posterior.consensus import Objective, consensus
 from momentdag.posterior.diagnostics import Diagnostics, diagnose
 from momentdag.posterior.monte_carlo import standard_error
 from momentdag.posterior.queries import Edge, EdgeChoice, Moment
+from momentdag.readonly import ReadOnlyArrays
 
 __all__ = ["Posterior", "Provenance", "unpack"]
 
@@ -37,7 +37,7 @@ class Provenance:
     options : mapping
         Every option of the engine, as plain JSON values.
     data_hash : str
-        Fingerprint of the data (`momentdag.data.Dataset.fingerprint`).
+        Fingerprint of the data (`momentdag.table.Dataset.fingerprint`).
     seed : int or None
         The seed the draws were made with.
     version : str
@@ -48,7 +48,7 @@ class Provenance:
     Raises
     ------
     OptionError
-        If something is not plain JSON: better now than when a finished posterior is saved.
+        If something is not plain JSON, so that it could not be saved later.
 
     Examples
     --------
@@ -72,12 +72,12 @@ class Provenance:
                 f"Expected seed as an int or None; got {quote(self.seed)}. Use int(seed)."
             )
         try:
-            # What is kept is what a file gives back: tuples as lists, keys as text.
+            # Stored as a file would return it: tuples as lists, keys as text.
             options = json.loads(json.dumps(dict(self.options), allow_nan=False))
         except (TypeError, ValueError) as error:
             raise OptionError(
-                f"Expected options of plain JSON values; {error}. Turn arrays into lists, numpy "
-                "numbers into int or float, and leave out NaN and inf."
+                f"Expected options of plain JSON values; {error}. Convert arrays to lists, numpy "
+                "numbers to int or float, and leave out NaN and inf."
             ) from None
         object.__setattr__(self, "options", options)
 
@@ -115,8 +115,8 @@ class Posterior(ReadOnlyArrays):
 
     Notes
     -----
-    A draw takes one bit for each possible edge; the matrices are unpacked each time
-    `mean_graphs`, `variance_graphs` or `graphs` is asked for, so keep them in a loop.
+    A draw takes one bit for each possible edge. `mean_graphs`, `variance_graphs` and `graphs`
+    unpack the matrices at each call: store the result before a loop.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class Posterior(ReadOnlyArrays):
 
     @property
     def n_bytes(self) -> int:
-        """Memory the draws take."""
+        """Memory used by the draws."""
         arrays = (self._mean_bits, self._variance_bits, self.log_posterior, self.chains)
         return sum(array.nbytes for array in arrays if array is not None)
 
@@ -266,24 +266,24 @@ class Posterior(ReadOnlyArrays):
         return queries.influence_probability(self, cause, effect, on)
 
     def subgraph_probability(self, edges: Iterable[Edge]) -> float:
-        """Return the probability that all edges, (cause, effect, moment), are there at once."""
+        """Return the probability that all edges, (cause, effect, moment), are present at once."""
         return queries.subgraph_probability(self, edges)
 
     def probability(self, predicate: Callable[[MomentGraph], bool]) -> float:
         """Return the probability that a predicate of the graph pair holds.
 
-        The predicate is asked once for each distinct drawn pair.
+        The predicate is evaluated once for each distinct drawn pair.
         """
         return float(queries.holds(self, predicate).mean())
 
     def standard_error(self, predicate: Callable[[MomentGraph], bool]) -> float:
-        """Return the Monte Carlo standard error of `probability`, correlated draws allowed for."""
+        """Return the Monte Carlo standard error of `probability`, allowing for correlated draws."""
         return float(standard_error(queries.holds(self, predicate), self.chains))
 
     def edge_table(
         self, moment: EdgeChoice | None = None, min_probability: float = 0.0
     ) -> pd.DataFrame:
-        """Return cause, effect, moment, probability, standard_error of each edge, likely first."""
+        """Return cause, effect, moment, probability, standard_error of edges, likeliest first."""
         return summaries.edge_table(self, moment, min_probability)
 
     def parent_sets(self, name: str) -> pd.DataFrame:
@@ -302,11 +302,11 @@ class Posterior(ReadOnlyArrays):
         self,
         objective: Objective = "shd",
         threshold: float | None = None,
-        knowledge: Knowledge | None = None,
+        knowledge: Knowledge | CompiledKnowledge | None = None,
     ) -> MomentGraph:
-        """Return the jointly acyclic pair that stands best for all draws.
+        """Return the jointly acyclic pair that represents all draws best.
 
-        By default the one of smallest expected SHD; see `momentdag.posterior.consensus.consensus`.
+        By default the pair of smallest expected SHD; see `momentdag.posterior.consensus.consensus`.
         """
         return consensus(self, objective, threshold, knowledge)
 
@@ -333,7 +333,7 @@ class Posterior(ReadOnlyArrays):
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the posterior to one file (a zip of JSON and npz); see `load`."""
+        """Write the posterior to one file, an archive of JSON and arrays; see `load`."""
         from momentdag.posterior.storage import save
 
         save(self, path)
@@ -345,7 +345,8 @@ class Posterior(ReadOnlyArrays):
         Raises
         ------
         StorageError
-            If the file is missing, truncated, foreign, altered or from a newer version.
+            If the file is missing, damaged, altered, of another kind or of another version's
+            format.
         """
         from momentdag.posterior.storage import load
 

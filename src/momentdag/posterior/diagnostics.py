@@ -1,4 +1,4 @@
-"""Can the draws be trusted: R-hat, effective sample size and agreement between chains."""
+"""Convergence diagnostics: R-hat, effective sample size and agreement between chains."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentdag.errors import Spelling, as_python
 from momentdag.posterior.monte_carlo import chain_rows, mixing
 
 if TYPE_CHECKING:
@@ -25,26 +26,26 @@ __all__ = [
 ]
 
 UNCERTAIN = (0.05, 0.95)
-"""Only edges of a probability between these count: whether 0.01 is 0.02 changes no conclusion."""
+"""Only edges with a probability between these count: 0.01 or 0.02 makes no difference."""
 MAX_R_HAT = 1.05
 MIN_ESS = 100.0
-"""Worth a standard error of 0.05 for an edge of probability one half."""
+"""Gives a standard error of 0.05 for an edge of probability one half."""
 MAX_DISAGREEMENT = 0.1
 CHANCE = 5.0
-"""Two chains disagree if they also do by this many standard errors of the difference: the largest
+"""Chains disagree only if the difference also exceeds this many of its standard errors: the largest
 of many differences between short chains is above 0.1 by chance alone."""
 
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
-    """What the draws tell about themselves.
+    """Diagnostics of the draws.
 
     Parameters
     ----------
     n_draws, n_chains : int
     worst_r_hat : float
-        Largest split R-hat among the edges of uncertain probability; NaN if no chain has four
-        draws, 1 if no edge is uncertain.
+        Largest split R-hat among edges of uncertain probability; NaN if no chain has four draws,
+        1 if no edge is uncertain.
     smallest_ess : float
         Smallest effective sample size among these edges; ``n_draws`` if there is none.
     chain_disagreement : float
@@ -55,7 +56,7 @@ class Diagnostics:
         One row for each edge drawn at least once: cause, effect, moment, probability,
         standard_error, r_hat, ess, disagreement, and uncertain; smallest ESS first.
     complaints : tuple of str
-        What is poor, a clause for each.
+        One clause for each problem.
 
     Examples
     --------
@@ -86,19 +87,26 @@ class Diagnostics:
         """Whether anything lies beyond `MAX_R_HAT`, `MIN_ESS` or `MAX_DISAGREEMENT`."""
         return bool(self.complaints)
 
-    def message(self) -> str:
-        """Return what is poor and what to change about it, or that nothing is, as text."""
+    def message(self, spell: Spelling = as_python) -> str:
+        """Return the problems and which options to change, or that there are none, as text.
+
+        Parameters
+        ----------
+        spell : Spelling
+            How the surface that shows the message writes options.
+        """
         if not self.is_poor:
             return (
-                f"{self.n_draws} draws in {self.n_chains} chain(s) show no sign of poor mixing: "
+                f"{self.n_draws} draws in {self.n_chains} chain{'s' * (self.n_chains > 1)} show no "
+                "sign of poor mixing: "
                 f"R-hat at most {self.worst_r_hat:.3f}, effective sample size at least "
                 f"{self.smallest_ess:.0f}."
             )
         return (
             f"The draws may not describe the posterior well: {'; '.join(self.complaints)}. Ask for "
-            "more draws (n_draws=...) or more steps between them (engine_options={'thinning': "
-            "...}); if chains disagree, also for more starts and chains (engine_options="
-            "{'n_starts': ..., 'n_chains': ...})."
+            f"more draws ({spell({'n_draws': ...})}) or more steps between them "
+            f"({spell({'engine_options': {'thinning': ...}})}); if chains disagree, also for more "
+            f"starts and chains ({spell({'engine_options': {'n_starts': ..., 'n_chains': ...}})})."
         )
 
 
@@ -185,8 +193,8 @@ def _complaints(n_draws: int, counted: pd.DataFrame, log_posterior_r_hat: float 
     if len(bad):
         worst = bad.iloc[0]
         yield (
-            f"the draws of {_edge(worst)} are worth {worst['ess']:.0f} independent ones (fewer "
-            f"than {MIN_ESS:.0f}{_others(bad)})"
+            f"{_edge(worst)} has an effective sample size of {worst['ess']:.0f} (below "
+            f"{MIN_ESS:.0f}{_others(bad)})"
         )
     bad = counted[(counted["disagreement"] > MAX_DISAGREEMENT) & counted["beyond_chance"]]
     if len(bad):

@@ -6,8 +6,7 @@
     arrow     = "->" an edge  |  "~>" a directed path
     moment    = mean | variance | either (the default) | both | mean only | variance only
 
-A name with spaces, brackets, commas or arrows stands in quotes, and so does one that is a word of
-the language.
+Names that contain spaces, brackets, commas or arrows, or are words of the language, need quotes.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class Claim:
     moment: EdgeChoice
 
     def holds(self, posterior: Posterior) -> BoolArray:
-        """Tell in which draws the claim holds, (n_draws,)."""
+        """Return in which draws the claim holds, (n_draws,)."""
         start, end = posterior.index(self.cause), posterior.index(self.effect)
         edges = drawn_edges(posterior, self.moment)
         if self.arrow == "->":
@@ -73,13 +72,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class Combined:
-    """Questions joined by "and" or "or", or one denied by "not"."""
+    """Questions joined by "and" or "or", or one negated by "not"."""
 
     word: Literal["and", "or", "not"]
     parts: tuple[Question, ...]
 
     def holds(self, posterior: Posterior) -> BoolArray:
-        """Tell in which draws the combination holds, (n_draws,)."""
+        """Return in which draws the combination holds, (n_draws,)."""
         answers = [part.holds(posterior) for part in self.parts]
         if self.word == "not":
             return ~answers[0]
@@ -91,7 +90,7 @@ Question: TypeAlias = Claim | Combined
 
 
 def ask(posterior: Posterior, text: str) -> Answer:
-    """Return the probability that what ``text`` says holds, all of it in the same draw.
+    """Return the probability that the whole of ``text`` holds in a draw.
 
     Raises
     ------
@@ -121,7 +120,7 @@ def ask(posterior: Posterior, text: str) -> Answer:
 
 
 def parse(text: str) -> Question:
-    """Read a question.
+    """Parse a question.
 
     Raises
     ------
@@ -160,7 +159,7 @@ class _Parser:
         self._depth = 0
 
     def _split(self) -> list[_Token]:
-        found, at = [], 0
+        tokens, at = [], 0
         end = len(self._text.rstrip())
         while at < end:
             match = _TOKEN.match(self._text, at)
@@ -177,9 +176,9 @@ class _Parser:
                 kind = "name"
             elif text == ",":
                 kind, text = "joint", "and"
-            found.append(_Token(kind, text, start))
+            tokens.append(_Token(kind, text, start))
             at = match.end()
-        return [*found, _Token("end", "its end", end)]
+        return [*tokens, _Token("end", "its end", end)]
 
     def question(self) -> Question:
         whole = self._joined("or", lambda: self._joined("and", self._part))
@@ -194,7 +193,7 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Combined(word, tuple(parts))
 
     def _part(self) -> Question:
-        denied = self._take("joint", "not") is not None
+        negated = self._take("joint", "not") is not None
         start = self._take("mark", "(")
         if start is None:
             part = self._claim()
@@ -206,7 +205,7 @@ class _Parser:
             if self._take("mark", ")") is None:
                 raise self._wrong("')'", self._tokens[0])
             self._depth -= 1
-        return Combined("not", (part,)) if denied else part
+        return Combined("not", (part,)) if negated else part
 
     def _claim(self) -> Question:
         names, arrows = [self._name()], []
@@ -239,7 +238,7 @@ class _Parser:
         raise self._wrong(f"a moment among {list(get_args(EdgeChoice))}", token)
 
     def _take(self, kind: str, text: str | None = None) -> _Token | None:
-        """Return the next token and go on, if it is of this kind."""
+        """Return the next token and advance, if it is of this kind."""
         token = self._tokens[0]
         if token.kind != kind or (text is not None and token.text != text):
             return None

@@ -1,9 +1,10 @@
-"""How much correlated draws are worth: split R-hat, effective sample size, standard errors.
+"""Correlated draws: split R-hat, effective sample size, standard errors.
 
-Every function takes one series, shape (n_draws,), or many, shape (n_draws, n_series), and the chain
-each draw came from (None: one chain). Each chain is cut into two halves, so that a chain that
-drifts is found out like two chains that disagree. Chains of fewer than four draws have no halves
-worth comparing and are left out of R-hat and of the autocorrelations.
+The statistics take one series, shape (n_draws,), and return a number, or take many, shape (n_draws,
+n_series), and return an array (n_series,). ``chains``, shape (n_draws,), says where draws came
+from (None: one chain). Each chain is split into two halves, so that a chain that drifts is detected
+like two chains that disagree. Chains of fewer than four draws are too short to split and are left
+out of R-hat and of the autocorrelations.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ __all__ = [
     "Mixing",
     "chain_rows",
     "effective_sample_size",
+    "evenly_spaced",
     "mixing",
     "split_r_hat",
     "standard_error",
@@ -27,16 +29,16 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Rows: TypeAlias = npt.NDArray[np.intp]
 
 _SHORTEST_CHAIN = 4
-_BLOCK = 2**21  # numbers Fourier-transformed at a time: bounds the memory to some 100 MB
+_BLOCK = 2**21  # numbers transformed at a time: bounds the memory to some 100 MB
 
 
 class Mixing(NamedTuple):
-    """What the draws say about each series; every array has shape (n_series,)."""
+    """Mixing of each series; every array has shape (n_series,)."""
 
     r_hat: FloatArray
     ess: FloatArray
     within_time: FloatArray
-    """Draws of one chain, looked at by itself, that are worth one independent draw."""
+    """Autocorrelation time within chains: draws that are worth one independent draw."""
 
 
 def chain_rows(n_draws: int, chains: npt.NDArray[np.int32] | None) -> list[Rows]:
@@ -55,22 +57,23 @@ def chain_rows(n_draws: int, chains: npt.NDArray[np.int32] | None) -> list[Rows]
     return [row for row in rows if len(row) >= _SHORTEST_CHAIN]
 
 
+def evenly_spaced(n_draws: int, n_kept: int) -> Rows:
+    """Return ``n_kept`` rows spread evenly over the draws: neighbours in a chain are alike.
+
+    Examples
+    --------
+    >>> evenly_spaced(10, 5).tolist()
+    [1, 3, 5, 7, 9]
+    """
+    return np.floor((np.arange(n_kept) + 0.5) * n_draws / n_kept).astype(np.intp)
+
+
 def split_r_hat(series: npt.ArrayLike, chains: npt.NDArray[np.int32] | None = None) -> Any:
     """Return the split R-hat of one or many series (Gelman et al., BDA3, section 11.4).
 
-    ``sqrt(((n - 1) / n * W + B / n) / W)``, with W the variance within and B / n that of the means
-    between the half chains, weighted by their lengths if these differ. A series that never changes
-    has R-hat 1; one that changes only from one half chain to another has infinity.
-
-    Parameters
-    ----------
-    series : array, shape (n_draws,) or (n_draws, n_series)
-    chains : int array, shape (n_draws,), optional
-
-    Returns
-    -------
-    float or array, shape (n_series,)
-        NaN if no chain has four draws.
+    ``sqrt(((n - 1) / n * W + B / n) / W)``, with W the variance within half chains and B / n that
+    of their means, weighted by length. A constant series has R-hat 1; one that changes only between
+    half chains has R-hat infinity. NaN if no chain has four draws.
 
     Examples
     --------
@@ -88,18 +91,9 @@ def effective_sample_size(
 ) -> Any:
     """Return how many independent draws one or many series are worth.
 
-    ``n_draws / max(1, 1 + 2 * sum_t rho_t)``. The autocorrelations ``rho_t`` hold the variance
-    between half chains too and are summed by Geyer's initial monotone sequence (Geyer 1992,
-    section 3.3; Vehtari et al. 2021, section 3.2). Never more than ``n_draws``.
-
-    Parameters
-    ----------
-    series : array, shape (n_draws,) or (n_draws, n_series)
-    chains : int array, shape (n_draws,), optional
-
-    Returns
-    -------
-    float or array, shape (n_series,)
+    ``n_draws / max(1, 1 + 2 * sum_t rho_t)``. The autocorrelations ``rho_t`` include the variance
+    between half chains and are summed over Geyer's initial monotone sequence (Geyer 1992, section
+    3.3; Vehtari et al. 2021, section 3.2). At most ``n_draws``.
 
     Examples
     --------
@@ -115,17 +109,8 @@ def effective_sample_size(
 def standard_error(indicators: npt.ArrayLike, chains: npt.NDArray[np.int32] | None = None) -> Any:
     """Return the Monte Carlo standard error of the mean of one or many series of 0 and 1.
 
-    ``sqrt(q (1 - q) / ESS)`` with ``q = (n_ones + 1/2) / (n_draws + 1)``: what was seen in no draw,
-    or in every draw, is not for that certain.
-
-    Parameters
-    ----------
-    indicators : bool array, shape (n_draws,) or (n_draws, n_series)
-    chains : int array, shape (n_draws,), optional
-
-    Returns
-    -------
-    float or array, shape (n_series,)
+    ``sqrt(q (1 - q) / ESS)`` with ``q = (n_ones + 1/2) / (n_draws + 1)``: an event seen in no draw,
+    or in every draw, is not certain.
 
     Examples
     --------
@@ -150,8 +135,8 @@ def mixing(series: npt.NDArray[Any], chains: npt.NDArray[np.int32] | None) -> Mi
     moving = np.flatnonzero((series != series[0]).any(axis=0))
     longest = max(len(half) for half in halves)
     for block in np.array_split(moving, max(1, -(-len(moving) * 2 * longest // _BLOCK))):
-        # From here on a series is a row: the transforms run along contiguous memory. Starting each
-        # at 0 keeps a constant series exactly constant.
+        # One row per series, so that transforms run along contiguous memory. Starting each at 0
+        # keeps a constant series exactly constant.
         values = np.ascontiguousarray(series[:, block].T, dtype=np.float64)
         r_hat, time, within_time = _block_mixing(values - values[:, :1], halves, longest)
         result.r_hat[block] = r_hat
@@ -171,7 +156,7 @@ def _block_mixing(
         part = values[:, half]
         means[k] = part.mean(axis=1)
         part -= means[k][:, None]
-        # Twice the length, so that the circular correlation does not wrap round.
+        # Twice the length, so that the circular correlation does not wrap around.
         size = scipy.fft.next_fast_len(2 * len(half), real=True)
         spectrum = scipy.fft.rfft(part, n=size, axis=1)
         power = spectrum.real**2 + spectrum.imag**2
@@ -186,12 +171,13 @@ def _block_mixing(
     with np.errstate(divide="ignore", invalid="ignore"):
         r_hat = np.where(overall > 0, np.sqrt(overall / within), 1.0)
         rho = 1 - (within[:, None] - covariance) / overall[:, None]
-        own = covariance / covariance[:, :1]
-    return r_hat, _correlation_time(rho, overall > 0), _correlation_time(own, within > 0)
+        rho_within = covariance / covariance[:, :1]
+    time = _correlation_time(rho, overall > 0)
+    return r_hat, time, _correlation_time(rho_within, within > 0)
 
 
 def _correlation_time(rho: FloatArray, known: npt.NDArray[np.bool_]) -> FloatArray:
-    """Return ``max(1, 1 + 2 * sum_t rho_t)`` of each row, cut off by Geyer's monotone sequence."""
+    """Return ``max(1, 1 + 2 * sum_t rho_t)`` of each row, over Geyer's monotone sequence."""
     rho = np.where(known[:, None], rho, 0.0)
     rho[:, 0] = 1.0
     n_pairs = rho.shape[1] // 2

@@ -1,7 +1,7 @@
-"""Probabilities of what a pair of graphs may hold: edges, paths, subgraphs, any predicate.
+"""Probabilities of edges, paths, subgraphs and any predicate of a graph pair.
 
-A probability is the share of draws in which something holds. Whatever looks at whole graphs is
-worked out once for each distinct drawn pair.
+A probability is the share of draws in which something holds. What depends on whole graphs is
+computed once for each distinct drawn pair.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ __all__ = [
 
 Moment: TypeAlias = Literal["mean", "variance"]
 EdgeChoice: TypeAlias = Literal["mean", "variance", "either", "both", "mean_only", "variance_only"]
-"""Which edges are meant: those of `Selection`, or those of one graph that the other lacks."""
+"""Which edges count: those of `Selection`, or those of one graph that the other lacks."""
 Edge: TypeAlias = tuple[str, str] | tuple[str, str, EdgeChoice]
 
-_BLOCK = 2**22  # entries of a stack of graphs followed at a time
+_BLOCK = 2**22  # entries of a stack of graphs processed at a time
 
 
 class Distinct(NamedTuple):
-    """The distinct rows of a table: where each comes first, how often, and which one a row is."""
+    """The distinct rows of a table: first position, count, and the index of each row among them."""
 
     first: npt.NDArray[np.intp]
     counts: npt.NDArray[np.intp]
@@ -73,11 +73,10 @@ def edge_probabilities(posterior: Posterior, moment: EdgeChoice) -> pd.DataFrame
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentdag.posterior import Posterior, Provenance
-    >>> mean = np.array([[[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
-    >>> variance = np.array([[[0, 1], [0, 0]]] * 2 + [[[0, 0], [0, 0]]] * 2)
-    >>> posterior = Posterior(["a", "b"], mean, variance, Provenance("by hand"))
+    >>> edge, none = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    >>> graphs = [edge, edge, edge, none], [edge, edge, none, none]
+    >>> posterior = Posterior("ab", *graphs, Provenance("by hand"))
     >>> float(edge_probabilities(posterior, "mean_only").loc["a", "b"])
     0.25
     """
@@ -91,11 +90,10 @@ def edge_probability(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentdag.posterior import Posterior, Provenance
-    >>> mean = np.array([[[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
-    >>> variance = np.array([[[0, 1], [0, 0]]] * 2 + [[[0, 0], [0, 0]]] * 2)
-    >>> posterior = Posterior(["a", "b"], mean, variance, Provenance("by hand"))
+    >>> edge, none = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    >>> graphs = [edge, edge, edge, none], [edge, edge, none, none]
+    >>> posterior = Posterior("ab", *graphs, Provenance("by hand"))
     >>> edge_probability(posterior, "a", "b", "variance")
     0.5
     """
@@ -131,11 +129,10 @@ def ancestor_probabilities(posterior: Posterior, moment: EdgeChoice = "either") 
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentdag.posterior import Posterior, Provenance
-    >>> mean = np.array([[[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
-    >>> variance = np.array([[[0, 1], [0, 0]]] * 2 + [[[0, 0], [0, 0]]] * 2)
-    >>> posterior = Posterior(["a", "b"], mean, variance, Provenance("by hand"))
+    >>> edge, none = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    >>> graphs = [edge, edge, edge, none], [edge, edge, none, none]
+    >>> posterior = Posterior("ab", *graphs, Provenance("by hand"))
     >>> float(ancestor_probabilities(posterior, "mean").loc["a", "b"])
     0.75
     """
@@ -151,14 +148,14 @@ def ancestor_probabilities(posterior: Posterior, moment: EdgeChoice = "either") 
 
 
 def influence_probability(posterior: Posterior, cause: str, effect: str, on: Moment) -> float:
-    """Return the probability that ``cause`` has a say in the mean, or the variance, of ``effect``.
+    """Return the probability that ``cause`` influences the mean, or the variance, of ``effect``.
 
-    ``on="variance"``: the cause is a variance parent of the effect, or a path in the union leads
-    from it to one. Then, and only then, setting the cause can change the distribution of
-    ``v_j(X_paV(j))``, the scale of the effect's own noise. ``on="mean"`` says the same of the mean
-    parents and ``m_j(X_paM(j))``. A cause may well have a say in both. As the variance of ``m_j``
-    adds to the scatter of the effect over the population, this is not a statement about the
-    effect's total variance, to which ``path_probability(cause, effect, "either")`` is the bound.
+    ``on="variance"``: the cause is a variance parent of the effect, or has a path to one in the
+    union. Then, and only then, setting the cause can change the distribution of ``v_j(X_paV(j))``,
+    the scale of the effect's own noise. ``on="mean"``: the same for the mean parents and
+    ``m_j(X_paM(j))``. A cause may influence both. As the variance of ``m_j`` adds to the effect's
+    total variance, this says nothing about the latter, for which
+    ``path_probability(cause, effect, "either")`` is an upper bound.
 
     Raises
     ------
@@ -187,7 +184,7 @@ def influence_probability(posterior: Posterior, cause: str, effect: str, on: Mom
 
 
 def subgraph_probability(posterior: Posterior, edges: Iterable[Edge]) -> float:
-    """Return the probability that all these edges are there at once.
+    """Return the probability that all these edges are present at once.
 
     Parameters
     ----------
@@ -202,11 +199,10 @@ def subgraph_probability(posterior: Posterior, edges: Iterable[Edge]) -> float:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentdag.posterior import Posterior, Provenance
-    >>> mean = np.array([[[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
-    >>> variance = np.array([[[0, 1], [0, 0]]] * 2 + [[[0, 0], [0, 0]]] * 2)
-    >>> posterior = Posterior(["a", "b"], mean, variance, Provenance("by hand"))
+    >>> edge, none = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    >>> graphs = [edge, edge, edge, none], [edge, edge, none, none]
+    >>> posterior = Posterior("ab", *graphs, Provenance("by hand"))
     >>> subgraph_probability(posterior, [("a", "b", "mean"), ("a", "b", "variance")])
     0.5
     """
@@ -225,7 +221,7 @@ def subgraph_probability(posterior: Posterior, edges: Iterable[Edge]) -> float:
 
 
 def holds(posterior: Posterior, predicate: Callable[[MomentGraph], bool]) -> BoolArray:
-    """Tell for each draw whether a predicate holds, asking once for each distinct pair.
+    """Return for each draw whether a predicate holds, evaluated once for each distinct pair.
 
     Returns
     -------
@@ -234,15 +230,14 @@ def holds(posterior: Posterior, predicate: Callable[[MomentGraph], bool]) -> Boo
     Raises
     ------
     OptionError
-        If the predicate answers anything else than True or False.
+        If the predicate returns anything other than True or False.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentdag.posterior import Posterior, Provenance
-    >>> mean = np.array([[[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
-    >>> variance = np.array([[[0, 1], [0, 0]]] * 2 + [[[0, 0], [0, 0]]] * 2)
-    >>> posterior = Posterior(["a", "b"], mean, variance, Provenance("by hand"))
+    >>> edge, none = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    >>> graphs = [edge, edge, edge, none], [edge, edge, none, none]
+    >>> posterior = Posterior("ab", *graphs, Provenance("by hand"))
     >>> holds(posterior, lambda graph: graph.has_edge("a", "b", "both")).tolist()
     [True, True, False, False]
     """
@@ -252,7 +247,7 @@ def holds(posterior: Posterior, predicate: Callable[[MomentGraph], bool]) -> Boo
         answer = predicate(posterior.draw(int(row)))
         if not isinstance(answer, bool | np.bool_):
             raise OptionError(
-                f"Expected a predicate that answers True or False; it answered {answer!r}."
+                f"Expected a predicate that returns True or False; it returned {answer!r}."
             )
         answers[k] = answer
     return answers[pairs.which]
@@ -265,7 +260,7 @@ def distinct_pairs(posterior: Posterior) -> Distinct:
 
 def distinct_rows(packed: npt.NDArray[np.uint8]) -> Distinct:
     """Return the distinct rows of a table of bytes."""
-    # As one opaque value for each row, rows sort without a comparison for each column.
+    # Viewed as one opaque value each, rows sort without a comparison per column.
     keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1])))[:, 0]
     _, first, which, counts = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
@@ -278,7 +273,7 @@ def _share(distinct: Distinct, which: BoolArray) -> float:
 
 
 def _reached(graphs: BoolArray, start: BoolArray) -> BoolArray:
-    """Return what the variables ``start``, shape (n, d), reach or are, in each graph."""
+    """Return the variables ``start``, shape (n, d), and all they reach, in each graph."""
     reached = start.copy()
     while True:
         further = reached | (graphs & reached[:, :, None]).any(axis=1)

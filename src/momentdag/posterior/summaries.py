@@ -1,4 +1,4 @@
-"""Tables that sum up a posterior: its edges, the parents of a variable, its most probable pairs."""
+"""Tables that summarise a posterior: edges, parents of a variable, most probable pairs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def edge_table(
     moment : EdgeChoice, optional
         None: the edges of the mean graph and those of the variance graph.
     min_probability : float
-        Rarer edges are left out.
+        Less probable edges are left out.
 
     Returns
     -------
@@ -51,11 +51,10 @@ def edge_table(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentdag.posterior import Posterior, Provenance
-    >>> mean = np.array([[[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
-    >>> variance = np.array([[[0, 1], [0, 0]]] * 2 + [[[0, 0], [0, 0]]] * 2)
-    >>> posterior = Posterior(["a", "b"], mean, variance, Provenance("by hand"))
+    >>> edge, none = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    >>> graphs = [edge, edge, edge, none], [edge, edge, none, none]
+    >>> posterior = Posterior("ab", *graphs, Provenance("by hand"))
     >>> edge_table(posterior, min_probability=0.4).round(2)
       cause effect    moment  probability  standard_error
     0     a      b      mean         0.75            0.23
@@ -98,11 +97,10 @@ def parent_sets(posterior: Posterior, name: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentdag.posterior import Posterior, Provenance
-    >>> mean = np.array([[[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
-    >>> variance = np.array([[[0, 1], [0, 0]]] * 2 + [[[0, 0], [0, 0]]] * 2)
-    >>> posterior = Posterior(["a", "b"], mean, variance, Provenance("by hand"))
+    >>> edge, none = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    >>> graphs = [edge, edge, edge, none], [edge, edge, none, none]
+    >>> posterior = Posterior("ab", *graphs, Provenance("by hand"))
     >>> parent_sets(posterior, "b")[["mean_parents", "variance_parents", "probability"]]
       mean_parents variance_parents  probability
     0         (a,)             (a,)         0.50
@@ -123,13 +121,13 @@ def parent_sets(posterior: Posterior, name: str) -> pd.DataFrame:
 
 
 def most_probable_pairs(posterior: Posterior, k: int = 10) -> pd.DataFrame:
-    """Return the ``k`` pairs drawn most often; of equals, the one of larger log posterior first.
+    """Return the ``k`` pairs drawn most often; among equals, larger log posterior first.
 
     Returns
     -------
     DataFrame
-        Columns graph (a `MomentGraph`), probability, standard_error, and log_posterior where the
-        posterior holds one.
+        Columns graph (a `MomentGraph`), probability, standard_error, and log_posterior if the
+        posterior has one.
 
     Raises
     ------
@@ -138,11 +136,10 @@ def most_probable_pairs(posterior: Posterior, k: int = 10) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentdag.posterior import Posterior, Provenance
-    >>> mean = np.array([[[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
-    >>> variance = np.array([[[0, 1], [0, 0]]] * 2 + [[[0, 0], [0, 0]]] * 2)
-    >>> posterior = Posterior(["a", "b"], mean, variance, Provenance("by hand"))
+    >>> edge, none = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    >>> graphs = [edge, edge, edge, none], [edge, edge, none, none]
+    >>> posterior = Posterior("ab", *graphs, Provenance("by hand"))
     >>> most_probable_pairs(posterior, k=2)["probability"].tolist()
     [0.5, 0.25]
     """
@@ -165,16 +162,15 @@ def most_probable_pairs(posterior: Posterior, k: int = 10) -> pd.DataFrame:
 def map_graph(posterior: Posterior) -> MomentGraph:
     """Return the most probable pair among the draws.
 
-    That of the largest ``log_posterior``, which knows which pair is more probable even if each was
-    drawn once; without it, the pair drawn most often (of equals, the first).
+    The draw of largest ``log_posterior``, which ranks pairs even if each was drawn once; without
+    it, the pair drawn most often (the first of equals).
 
     Examples
     --------
-    >>> import numpy as np
     >>> from momentdag.posterior import Posterior, Provenance
-    >>> mean = np.array([[[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
-    >>> variance = np.array([[[0, 1], [0, 0]]] * 2 + [[[0, 0], [0, 0]]] * 2)
-    >>> posterior = Posterior(["a", "b"], mean, variance, Provenance("by hand"))
+    >>> edge, none = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    >>> graphs = [edge, edge, edge, none], [edge, edge, none, none]
+    >>> posterior = Posterior("ab", *graphs, Provenance("by hand"))
     >>> map_graph(posterior)
     MomentGraph(2 variables, 1 mean edges, 1 variance edges)
     """

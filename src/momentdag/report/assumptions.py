@@ -1,4 +1,4 @@
-"""What the answers rest on, in plain words, and what these data say about each of it."""
+"""The assumptions behind the answers, in plain words, and what the data say about each."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from momentdag.data import Dataset
-from momentdag.data.checks import SAMPLES_PER_VARIABLE
 from momentdag.report.convergence import Convergence
+from momentdag.table import Dataset
+from momentdag.table.checks import SAMPLES_PER_VARIABLE
 
 if TYPE_CHECKING:
     from momentdag.screening import Criticism, Screening
@@ -22,17 +22,17 @@ __all__ = ["Assumption", "Verdict", "judge_assumptions", "lag_correlation"]
 Verdict: TypeAlias = Literal["looks fine", "doubtful", "not checked", "cannot be checked"]
 
 _LEVEL = 0.01  # chance of a false alarm about the order of the rows
-_NO_RESIDUALS = "There are no residuals to look at: see the section on criticism."
+_NO_RESIDUALS = "There are no residuals to check: see the section on criticism."
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """One assumption with what the data say of it."""
+    """One assumption with a verdict from the data."""
 
     title: str
-    plainly: str
+    explanation: str
     verdict: Verdict
-    because: str
+    reason: str
 
 
 def judge_assumptions(
@@ -41,14 +41,14 @@ def judge_assumptions(
     screening: Screening | None,
     criticism: Criticism | None,
 ) -> list[Assumption]:
-    """Return the assumptions, with a verdict on those that data can speak to."""
+    """Return the assumptions, each with a verdict where the data allow one."""
     return [
         _no_hidden_causes(criticism),
         Assumption(
             "No cycles",
-            "No variable acts back on its own causes while the rows were recorded.",
+            "No variable affects its own causes while the rows are recorded.",
             "cannot be checked",
-            "It is a matter of how fast the process is and when it was measured.",
+            "It depends on how fast the process is and when it was measured.",
         ),
         _separate_rows(dataset, criticism),
         _continuous(dataset),
@@ -57,8 +57,8 @@ def judge_assumptions(
         _gaussian(criticism),
         _functions_suffice(criticism),
         Assumption(
-            "The draws stand for the posterior",
-            "The sampler has seen enough graphs for its shares to be probabilities.",
+            "The draws represent the posterior",
+            "The sampler has visited enough graphs for shares of draws to be probabilities.",
             "doubtful" if convergence.is_poor else "looks fine",
             convergence.message,
         ),
@@ -66,10 +66,10 @@ def judge_assumptions(
 
 
 def lag_correlation(residuals: npt.NDArray[np.float64]) -> tuple[int, float, float]:
-    """Return the column of (n, d) that follows its own previous row most, r, and a p-value.
+    """Return the column of (n, d) with the largest lag-one autocorrelation, r, and a p-value.
 
-    r is the lag-one autocorrelation; without any, r √n is nearly standard normal. The p-value is
-    two-sided and multiplied by d.
+    For independent rows r √n is nearly standard normal. The p-value is two-sided and multiplied
+    by d (Bonferroni).
 
     Examples
     --------
@@ -88,75 +88,78 @@ def lag_correlation(residuals: npt.NDArray[np.float64]) -> tuple[int, float, flo
 
 def _no_hidden_causes(criticism: Criticism | None) -> Assumption:
     title = "No unmeasured common causes"
-    plainly = "Whatever moves two of the variables is itself among the columns."
-    why = "Data cannot prove it; ask who knows the process."
+    explanation = "Every common cause of two variables is itself one of the columns."
+    reason = "Data cannot prove it; ask someone who knows the process."
     if criticism is not None:
         pairs = criticism.noise_pairs
-        found = pairs[pairs["p_value"] < criticism.level].sort_values("p_value")
-        if len(found):
-            listed = _listed([f"{one.first} and {one.second}" for one in found.itertuples()], 3)
-            why = f"What is left unexplained moves together in {listed}: a sign of a hidden cause."
-            return Assumption(title, plainly, "doubtful", why)
-        why = f"Residuals show no sign of one. {why}"
-    return Assumption(title, plainly, "cannot be checked", why)
+        related = pairs[pairs["p_value"] < criticism.level].sort_values("p_value")
+        if len(related):
+            listed = _listed([f"{row.first} and {row.second}" for row in related.itertuples()], 3)
+            reason = f"Residuals move together in {listed}: a sign of a hidden cause."
+            return Assumption(title, explanation, "doubtful", reason)
+        reason = f"Residuals show no sign of one. {reason}"
+    return Assumption(title, explanation, "cannot be checked", reason)
 
 
 def _separate_rows(dataset: Dataset, criticism: Criticism | None) -> Assumption:
-    title = "Rows stand alone"
-    plainly = "One row says nothing about the next: no drift, no repeated measures."
+    title = "Independent rows"
+    explanation = "One row says nothing about the next: no drift, no repeated measurements."
     if criticism is None:
-        return Assumption(title, plainly, "not checked", _NO_RESIDUALS)
-    # Large residuals are cut: a few must not decide.
+        return Assumption(title, explanation, "not checked", _NO_RESIDUALS)
+    # Clipped, so that a few large residuals do not decide.
     residuals = np.clip(criticism.residuals.standardised.to_numpy(), -3, 3)
     column, r, p_value = lag_correlation(residuals)
-    followed = f"Residuals of {dataset.names[column]} have a correlation of {r:.2f} with the row "
+    name = dataset.names[column]
+    correlation = f"Residuals of {name} have a correlation of {r:.2f} with the previous row"
     if p_value < _LEVEL:
-        because = f"{followed}before. Probabilities are then too sure; thin the rows."
-        return Assumption(title, plainly, "doubtful", because)
-    because = f"{followed}before, the largest of all columns and within chance."
-    return Assumption(title, plainly, "looks fine", because)
+        reason = f"{correlation}. Probabilities are then too certain; keep every k-th row only."
+        return Assumption(title, explanation, "doubtful", reason)
+    reason = f"{correlation}, the largest of all columns and within chance."
+    return Assumption(title, explanation, "looks fine", reason)
 
 
 def _gaussian(criticism: Criticism | None) -> Assumption:
     title = "Gaussian noise"
-    plainly = (
-        "Noise is bell-shaped: then, and in general only then, mean and variance causes can be "
-        "told apart for certain."
+    explanation = (
+        "Noise is bell-shaped: in general, mean and variance causes can be told apart with "
+        "certainty only then."
     )
     if criticism is None:
-        return Assumption(title, plainly, "not checked", _NO_RESIDUALS)
+        return Assumption(title, explanation, "not checked", _NO_RESIDUALS)
     if not criticism.non_gaussian:
-        return Assumption(title, plainly, "looks fine", "Residuals look Gaussian throughout.")
-    unlike = f"Residuals are not Gaussian for {_listed(criticism.non_gaussian)}."
+        return Assumption(title, explanation, "looks fine", "All residuals look Gaussian.")
+    reason = f"Residuals are not Gaussian for {_listed(criticism.non_gaussian)}."
     misfits = criticism.variables.index[criticism.variables["p_noise"] < criticism.level]
     if criticism.noise != "gaussian" and len(misfits) == 0:
-        unlike += f" The {criticism.noise} noise of this fit follows their shape."
-    return Assumption(title, plainly, "doubtful", unlike)
+        reason += f" The {criticism.noise} noise of this fit matches their shape."
+    return Assumption(title, explanation, "doubtful", reason)
 
 
 def _functions_suffice(criticism: Criticism | None) -> Assumption:
-    title = "Mean and spread say it all"
-    plainly = "Given its parents only the mean and the spread of a variable change, smoothly."
+    title = "Only mean and spread change"
+    explanation = (
+        "Parents change the mean and the spread of a variable, smoothly, and nothing else."
+    )
     if criticism is None:
-        return Assumption(title, plainly, "not checked", _NO_RESIDUALS)
+        return Assumption(title, explanation, "not checked", _NO_RESIDUALS)
     table = criticism.dependence
-    found = table[table["p_value"] < criticism.level].sort_values("p_value")
-    if len(found) == 0:
-        because = "No residual, nor its size, still depends on another column."
-        return Assumption(title, plainly, "looks fine", because)
-    listed = _listed([f"{one.variable} on {one.other}" for one in found.itertuples()], 3)
-    because = f"Something in the residuals still depends on other columns: {listed}."
-    return Assumption(title, plainly, "doubtful", because)
+    dependent = table[table["p_value"] < criticism.level].sort_values("p_value")
+    if len(dependent) == 0:
+        reason = "Neither residuals nor their sizes depend on other columns."
+        return Assumption(title, explanation, "looks fine", reason)
+    listed = _listed([f"{row.variable} on {row.other}" for row in dependent.itertuples()], 3)
+    reason = f"Residuals still depend on other columns: {listed}."
+    return Assumption(title, explanation, "doubtful", reason)
 
 
 def _continuous(dataset: Dataset) -> Assumption:
     title = "Numbers, not categories"
-    plainly = "Every column is measured on a continuous scale, without extreme cells."
+    explanation = "Every column is measured on a continuous scale, without extreme cells."
     notes = [note for note in dataset.notes if not note.startswith("Few rows")]
     if notes:
-        return Assumption(title, plainly, "doubtful", " ".join(notes))
-    because = "No column is discrete or has extreme cells."
-    return Assumption(title, plainly, "looks fine", because)
+        return Assumption(title, explanation, "doubtful", " ".join(notes))
+    reason = "No column is discrete or has extreme cells."
+    return Assumption(title, explanation, "looks fine", reason)
 
 
 def _enough_rows(dataset: Dataset) -> Assumption:
@@ -164,24 +167,28 @@ def _enough_rows(dataset: Dataset) -> Assumption:
     enough = n >= SAMPLES_PER_VARIABLE * d
     return Assumption(
         "Enough rows for free functions",
-        "Functions may have any smooth shape, which takes rows to find.",
+        "Functions may have any smooth shape, which takes many rows to learn.",
         "looks fine" if enough else "doubtful",
         f"{n} rows for {d} variables"
-        + ("." if enough else f": fewer than {SAMPLES_PER_VARIABLE} each. Weak edges are missed."),
+        + (
+            "."
+            if enough
+            else f": fewer than {SAMPLES_PER_VARIABLE} each. Weak edges may be missed."
+        ),
     )
 
 
 def _spread_differs(screening: Screening | None) -> Assumption:
     title = "Some spread changes"
-    plainly = "The variance graph has something to find: noise is not of the same size everywhere."
+    explanation = "There are variance edges to find: noise does not have the same size everywhere."
     if screening is None:
-        because = "The screen was left out here: it takes long for many variables."
-        return Assumption(title, plainly, "not checked", because)
+        reason = "Not screened: it takes minutes for many variables."
+        return Assumption(title, explanation, "not checked", reason)
     if screening.is_heteroscedastic:
         listed = _listed(screening.variables)
-        return Assumption(title, plainly, "looks fine", f"Tests find it in {listed}.")
-    because = "No test finds it: edges of the variance graph rest on little."
-    return Assumption(title, plainly, "doubtful", because)
+        return Assumption(title, explanation, "looks fine", f"Tests find it in {listed}.")
+    reason = "No test finds it: variance edges have little support."
+    return Assumption(title, explanation, "doubtful", reason)
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:

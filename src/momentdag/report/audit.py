@@ -1,4 +1,4 @@
-"""How each statement of the knowledge fares in the posterior."""
+"""The share of draws that obey each statement of the knowledge."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class AuditedStatement:
     text : str
     kind : str
     share : float
-        Share of the draws that obey it; of an edge prior, the edge's posterior probability.
+        Share of the draws that obey it; for an edge prior, the edge's posterior probability.
     prior : float or None
         The stated probability of an edge prior.
-    reading : str
-        What that means, in a few words.
+    verdict : str
+        What the share means, in a few words.
     """
 
     text: str
     kind: str
     share: float
     prior: float | None
-    reading: str
+    verdict: str
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Audit:
     strength : str
         "hard" or "soft".
     used : bool
-        Whether the fit used this knowledge; if not, the shares say how far data alone bear it out.
+        Whether the fit used this knowledge; if not, the shares say how well the data support it.
     statements : list of AuditedStatement
     """
 
@@ -57,7 +57,7 @@ class Audit:
 
 
 def audit_knowledge(posterior: Posterior, knowledge: Knowledge, used: bool) -> Audit:
-    """Work out, for each statement, the share of draws that obey it.
+    """Compute, for each statement, the share of draws that obey it.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def audit_knowledge(posterior: Posterior, knowledge: Knowledge, used: bool) -> A
 
 
 def _single(statements: tuple[Statement, ...]) -> Iterator[Statement]:
-    """Yield the statements, those about the prior in both graphs one graph at a time."""
+    """Yield the statements, splitting edge priors about both graphs."""
     for statement in statements:
         if statement.kind == "prior" and statement.moment == "both":
             yield replace(statement, moment="mean")
@@ -87,19 +87,19 @@ def _audit(
         cause, effect = statement.variables
         share = posterior.edge_probability(cause, effect, statement.moment or "either")
         stated = statement.probability if statement.probability is not None else 0.5
-        reading = "the data made it likelier" if share > stated else "the data made it less likely"
-        return AuditedStatement(statement.text, "prior", share, stated, reading)
+        verdict = "the data made it likelier" if share > stated else "the data made it less likely"
+        return AuditedStatement(statement.text, "prior", share, stated, verdict)
     alone = [statement]
-    if statement.kind == "tier":  # a tier says something only beside the others
+    if statement.kind == "tier":  # a tier says something only relative to the others
         alone = [other for other in statements if other.kind == "tier"]
     compiled = compile_statements(alone, posterior.names, None)
     share = float(compiled.allows(posterior.mean_graphs, posterior.variance_graphs).mean())
-    return AuditedStatement(statement.text, statement.kind, share, None, _reading(share))
+    return AuditedStatement(statement.text, statement.kind, share, None, _verdict(share))
 
 
-def _reading(share: float) -> str:
+def _verdict(share: float) -> str:
     if share == 1:
         return "holds in every draw"
     if share > _MOSTLY:
         return "nearly always holds"
-    return "often broken" if share >= 1 - _MOSTLY else "conflicts with the data"
+    return "often violated" if share >= 1 - _MOSTLY else "conflicts with the data"

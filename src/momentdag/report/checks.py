@@ -1,4 +1,4 @@
-"""The screen before the fit and the criticism after it, as the page shows them."""
+"""The screen for heteroscedasticity and the criticism of the fit, as the page shows them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from momentdag.data import Dataset
-from momentdag.report.picture import shown_pair
 from momentdag.screening import Criticism, Screening, criticise, heteroscedasticity
+from momentdag.table import Dataset
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
-    from momentdag.knowledge import Knowledge
+    from momentdag.graph import MomentGraph
 
 __all__ = ["CriticismContent", "ScreeningContent", "criticise_fit", "screen_data"]
 
-_MOST_SCREENED = 20
-_MOST_CRITICISED = 60
+_MAX_SCREENED = 20
+_MAX_CRITICISED = 60
 _N_SCORE_DRAWS = 40
 _N_QUANTILES = 200
 _N_BINS = 20
@@ -27,7 +26,7 @@ _N_BINS = 20
 
 @dataclass(frozen=True)
 class ScreeningContent:
-    """The screen.
+    """The screen as sentences and table rows.
 
     Parameters
     ----------
@@ -45,12 +44,12 @@ class ScreeningContent:
 
 @dataclass(frozen=True)
 class CriticismContent:
-    """The criticism.
+    """The criticism as sentences, table rows and plot data.
 
     Parameters
     ----------
     findings : list of str
-        What speaks against the model, each with something to try.
+        Evidence against the model, each with something to try.
     score : str
         The log score, in a sentence.
     level : float
@@ -62,9 +61,9 @@ class CriticismContent:
     normal : float array
         Normal quantiles.
     bins : list of float array
-        Shares of the probability transforms in equal bins: 1 where the fitted noise is right.
+        Histogram densities of the probability transforms: 1 where the fitted noise is right.
     values, fitted, residuals : float array, shape (n_rows, d)
-        Some rows: the data, conditional means and standardised residuals.
+        The rows shown: data, conditional means and standardised residuals.
     """
 
     findings: list[str]
@@ -80,42 +79,49 @@ class CriticismContent:
 
 
 def screen_data(
-    dataset: Dataset, knowledge: Knowledge | None
+    estimator: MomentDAG, dataset: Dataset, consensus: MomentGraph
 ) -> tuple[Screening, ScreeningContent] | None:
-    """Screen the data for heteroscedasticity; None for many variables, which takes minutes."""
-    if dataset.n_variables > _MOST_SCREENED:
+    """Screen the data for heteroscedasticity; None for many variables, which takes minutes.
+
+    Graphs and mean functions are those of the fit. Only a family without mechanisms needs the
+    quick search of the screen.
+    """
+    if dataset.n_variables > _MAX_SCREENED:
         return None
-    found = heteroscedasticity(dataset, knowledge=knowledge)
-    rows = found.to_frame().reset_index().to_dict("records")
-    return found, ScreeningContent(found.describe().split("\n"), rows, found.level)
+    if estimator.scm_ is None:
+        screening = heteroscedasticity(dataset, knowledge=estimator.knowledge)
+    else:
+        screening = heteroscedasticity(dataset, model=estimator, graph=consensus)
+    rows = screening.to_frame().reset_index().to_dict("records")
+    return screening, ScreeningContent(screening.describe().split("\n"), rows, screening.level)
 
 
 def criticise_fit(
-    estimator: MomentDAG, dataset: Dataset, shown: npt.NDArray[np.intp]
+    estimator: MomentDAG, dataset: Dataset, consensus: MomentGraph, shown: npt.NDArray[np.intp]
 ) -> tuple[Criticism, CriticismContent] | None:
-    """Hold the consensus pair against the data; None for families without mechanisms."""
-    if estimator.scm_ is None or dataset.n_variables > _MOST_CRITICISED:
+    """Compare the consensus pair with the data; None without mechanisms or for many variables."""
+    if estimator.scm_ is None or dataset.n_variables > _MAX_CRITICISED:
         return None
-    found = criticise(estimator, dataset, graph=shown_pair(estimator), n_draws=_N_SCORE_DRAWS)
-    _, *findings, score = found.describe().split("\n")
-    held = found.residuals
+    criticism = criticise(estimator, dataset, graph=consensus, n_draws=_N_SCORE_DRAWS)
+    _, *findings, score = criticism.describe().split("\n")
+    residuals = criticism.residuals
     n_quantiles = min(_N_QUANTILES, dataset.n_samples)
-    # Of many rows, quantiles at even steps of probability and both ends.
+    # For many rows, quantiles at even steps of probability and both ends.
     at = np.unique(np.linspace(0, dataset.n_samples - 1, n_quantiles).astype(np.intp))
-    curves = [found.quantiles(name) for name in dataset.names]
+    curves = [criticism.quantiles(name) for name in dataset.names]
     bins = [
-        np.histogram(held.pit[name], bins=_N_BINS, range=(0, 1), density=True)[0]
+        np.histogram(residuals.pit[name], bins=_N_BINS, range=(0, 1), density=True)[0]
         for name in dataset.names
     ]
-    return found, CriticismContent(
+    return criticism, CriticismContent(
         [text.removeprefix("- ") for text in findings],
         score,
-        found.level,
-        found.to_frame().reset_index().to_dict("records"),
+        criticism.level,
+        criticism.to_frame().reset_index().to_dict("records"),
         [curve["residual"].to_numpy()[at] for curve in curves],
         curves[0]["normal"].to_numpy()[at],
         bins,
         dataset.values[shown],
-        held.mean.to_numpy()[shown],
-        held.standardised.to_numpy()[shown],
+        residuals.mean.to_numpy()[shown],
+        residuals.standardised.to_numpy()[shown],
     )

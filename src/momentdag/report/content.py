@@ -1,4 +1,4 @@
-"""Everything the page shows, gathered from a fit and its data as plain values."""
+"""Everything the page shows, computed from a fit and its data as plain values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momentdag.data import Dataset
+from momentdag.effects.inputs import consensus_pair
 from momentdag.errors import DataError
 from momentdag.knowledge import Knowledge
 from momentdag.posterior import Posterior
@@ -22,22 +22,23 @@ from momentdag.report.checks import (
 )
 from momentdag.report.convergence import Convergence, check_convergence
 from momentdag.report.draws import PackedDraws, pack_draws
-from momentdag.report.picture import SHOWN, Picture, draw_picture
+from momentdag.report.picture import MIN_PROBABILITY, Picture, draw_picture
 from momentdag.report.variables import Effort, VariableContent, describe_variables
+from momentdag.table import Dataset
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
 
-__all__ = ["ReportContent", "gather"]
+__all__ = ["ReportContent", "gather_content"]
 
 _N_STRONGEST = 6
 _LIKELY = 0.5
-_MOST_CHECKED = 2_000  # rows
+_MAX_CHECKED_ROWS = 2_000
 
 
 @dataclass(frozen=True)
 class ReportContent:
-    """What the page is made of; see the modules that make the parts.
+    """The content of the page; each part is documented in the module that computes it.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class ReportContent:
     names : tuple of str
     n_samples : int
     n_rows_shown : int
-        Rows of the data that the file holds.
+        Rows of the data in the file.
     provenance : dict
     picture : Picture
     edges : list of dict
@@ -80,20 +81,21 @@ class ReportContent:
     has_mechanisms: bool
 
 
-def gather(
+def gather_content(
     estimator: MomentDAG,
     dataset: Dataset,
     title: str,
     knowledge: Knowledge | None,
     effort: Effort,
 ) -> ReportContent:
-    """Work out everything the page shows."""
+    """Compute everything the page shows."""
     posterior = estimator.posterior_
     checked = _rows_to_check(dataset)
     shown = _rows_to_show(checked.n_samples, effort.n_shown)
+    consensus = consensus_pair(estimator)
     convergence = check_convergence(posterior)
-    screened = screen_data(checked, estimator.knowledge)
-    criticised = criticise_fit(estimator, checked, shown)
+    screened = screen_data(estimator, checked, consensus)
+    criticised = criticise_fit(estimator, checked, consensus, shown)
     assumptions = judge_assumptions(
         dataset,
         convergence,
@@ -125,13 +127,13 @@ def gather(
 
 
 def _rows_to_check(dataset: Dataset) -> Dataset:
-    """Return the table, or a random part of a long one: a page must not take longer than a fit."""
-    if dataset.n_samples <= _MOST_CHECKED:
+    """Return the table, or random rows of a long one: a page must not take longer than a fit."""
+    if dataset.n_samples <= _MAX_CHECKED_ROWS:
         return dataset
-    rows = _rows_to_show(dataset.n_samples, _MOST_CHECKED)
+    rows = _rows_to_show(dataset.n_samples, _MAX_CHECKED_ROWS)
     try:
         return Dataset(dataset.values[rows], dataset.names)
-    except DataError:  # a column that hardly ever moves does not move in these rows
+    except DataError:  # a nearly constant column is constant in these rows
         return dataset
 
 
@@ -148,27 +150,27 @@ def _strongest(posterior: Posterior, choice: EdgeChoice) -> list[dict[str, Any]]
 
 
 def _edge_rows(estimator: MomentDAG) -> list[dict[str, Any]]:
-    """Return a row for each pair with an edge worth showing, the surest first."""
+    """Return a row for each pair of variables with an edge worth showing, most probable first."""
     posterior = estimator.posterior_
-    table = posterior.edge_table(min_probability=SHOWN)
-    errors = table.groupby(["cause", "effect"], sort=False)["standard_error"].max()
+    likely = posterior.edge_table(min_probability=MIN_PROBABILITY)
+    errors = likely.groupby(["cause", "effect"], sort=False)["standard_error"].max()
     tables = {
         "mean": posterior.edge_probabilities("mean"),
         "variance": posterior.edge_probabilities("variance"),
         "only": posterior.edge_probabilities("variance_only"),
     }
+    graphs = {"mean": estimator.mean_graph_, "spread": estimator.variance_graph_}
     rows = []
     for (cause, effect), error in errors.items():
-        graphs = {"mean": estimator.mean_graph_, "spread": estimator.variance_graph_}
-        kept = [word for word, graph in graphs.items() if graph.has_edge(cause, effect)]
-        found = {key: float(at.loc[cause, effect]) for key, at in tables.items()}
+        consensus = [moment for moment, graph in graphs.items() if graph.has_edge(cause, effect)]
+        probabilities = {key: float(table.loc[cause, effect]) for key, table in tables.items()}
         rows.append(
             {
                 "cause": cause,
                 "effect": effect,
-                **found,
+                **probabilities,
                 "error": float(error),
-                "consensus": " and ".join(kept),
+                "consensus": " and ".join(consensus),
             }
         )
     return sorted(rows, key=lambda row: -max(row["mean"], row["variance"]))

@@ -1,4 +1,4 @@
-"""Whether the draws can be trusted, as sentences, numbers and traces."""
+"""Convergence of the draws as a sentence, numbers and traces."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Trace:
     ----------
     chain : int
     steps : list of int
-        Places in the chain.
+        Positions in the chain.
     log_posterior : float array
         Unnormalised log posterior there; empty if the engine gives none.
     edges : float array
@@ -38,7 +38,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Convergence:
-    """What the draws say about themselves.
+    """Convergence diagnostics of the draws.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ class Convergence:
     n_draws, n_chains : int
     worst_r_hat, smallest_ess, chain_disagreement : float
     edges : list of dict
-        The uncertain edges that mix worst: cause, effect, moment, probability, r_hat, ess.
+        The uncertain edges with the worst mixing: cause, effect, moment, probability, r_hat, ess.
     labels, probabilities : list
-        Name and probability of each edge that some draw holds.
+        Name and probability of each edge that occurs in any draw.
     traces : list of Trace
     """
 
@@ -67,9 +67,9 @@ class Convergence:
 
 
 def check_convergence(posterior: Posterior) -> Convergence:
-    """Diagnose the draws and keep what a plot of them needs."""
-    found = posterior.diagnostics()
-    uncertain = found.edges[found.edges["uncertain"]].head(_N_EDGES)
+    """Compute diagnostics of the draws and what their plots need."""
+    diagnostics = posterior.diagnostics()
+    uncertain = diagnostics.edges[diagnostics.edges["uncertain"]].head(_N_EDGES)
     both = np.stack([posterior.mean_graphs, posterior.variance_graphs], axis=-1)
     causes, effects, moments = np.nonzero(both.any(axis=0))
     drawn = both[:, causes, effects, moments]
@@ -80,13 +80,13 @@ def check_convergence(posterior: Posterior) -> Convergence:
     ]
     columns = ["cause", "effect", "moment", "probability", "r_hat", "ess", "disagreement"]
     return Convergence(
-        found.is_poor,
-        found.message(),
-        found.n_draws,
-        found.n_chains,
-        found.worst_r_hat,
-        found.smallest_ess,
-        found.chain_disagreement,
+        diagnostics.is_poor,
+        diagnostics.message(),
+        diagnostics.n_draws,
+        diagnostics.n_chains,
+        diagnostics.worst_r_hat,
+        diagnostics.smallest_ess,
+        diagnostics.chain_disagreement,
         uncertain[columns].to_dict("records"),
         labels,
         drawn.mean(axis=0),
@@ -96,10 +96,11 @@ def check_convergence(posterior: Posterior) -> Convergence:
 
 def _traces(posterior: Posterior, drawn: Any) -> list[Trace]:
     chains = posterior.chains
-    of = np.zeros(posterior.n_draws, dtype=np.int32) if chains is None else chains
+    if chains is None:
+        chains = np.zeros(posterior.n_draws, dtype=np.int32)
     traces = []
-    for chain in np.unique(of):
-        rows = np.flatnonzero(of == chain)
+    for chain in np.unique(chains):
+        rows = np.flatnonzero(chains == chain)
         kept = np.unique(np.linspace(0, len(rows) - 1, _MOST_TRACE_POINTS).astype(np.intp))
         trace = posterior.log_posterior
         traces.append(

@@ -1,8 +1,8 @@
-"""How the mean and the spread of a variable depend on each of its parents, with bands and data."""
+"""Mean and spread of a variable against each of its parents, with bands and data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from momentdag.engines.protocol import FittedModel, Mechanism
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior
+from momentdag.posterior.monte_carlo import evenly_spaced
 
 __all__ = ["Band", "Curve", "draw_mechanisms", "parent_curves"]
 
@@ -37,14 +38,14 @@ class Curve(NamedTuple):
     grid : float array, shape (n_grid,)
         Values of the parent, over the central 98 % of the data.
     mean, sd : Band
-        Conditional mean and standard deviation at each, in the data's units.
+        Conditional mean and standard deviation at each grid point, in the data's units.
     rows : float array, shape (n_rows,)
         Values of the parent in the rows shown.
     adjusted : float array, shape (n_rows,)
-        The variable in these rows, moved to where it would be with the other parents at their
-        medians and the same standardised residual.
+        The variable in these rows, adjusted to the other parents at their medians; the
+        standardised residual is kept.
     deviation : float array, shape (n_rows,)
-        ``|adjusted - mean|``, of which the standard deviation is the typical size.
+        ``|adjusted - mean|``, whose typical size is the standard deviation.
     """
 
     parent: int
@@ -57,17 +58,17 @@ class Curve(NamedTuple):
 
 
 def draw_mechanisms(
-    rng: np.random.Generator, model: FittedModel, posterior: Posterior, variable: str, n_draws: int
-) -> list[Mechanism]:
-    """Draw a variable's mechanism: graph pairs evenly from the posterior, functions given them."""
-    chosen = np.floor((np.arange(n_draws) + 0.5) * posterior.n_draws / n_draws).astype(np.intp)
-    return [model.draw_functions(rng, posterior.draw(int(k)))[variable] for k in chosen]
+    rng: np.random.Generator, model: FittedModel, posterior: Posterior, n_draws: int
+) -> list[Mapping[str, Mechanism]]:
+    """Draw the mechanisms of all variables in graph pairs spread evenly over the posterior."""
+    rows = evenly_spaced(posterior.n_draws, n_draws)
+    return [model.draw_functions(rng, posterior.draw(int(k))) for k in rows]
 
 
 def parent_curves(
-    model: FittedModel,
     consensus: MomentGraph,
     variable: str,
+    mechanism: Mechanism,
     drawn: Sequence[Mechanism],
     values: FloatArray,
     rows: FloatArray,
@@ -76,21 +77,20 @@ def parent_curves(
 
     Parameters
     ----------
-    model : FittedModel
     consensus : MomentGraph
     variable : str
+    mechanism : Mechanism
+        The variable's mechanism in the consensus pair, at its posterior mean.
     drawn : sequence of Mechanism
-        The variable's mechanism in draws of graph pair and functions: the bands hold both.
+        The same in draws of graph pair and functions: the bands cover the uncertainty of both.
     values : float array, shape (n_samples, d)
         The data, for the ranges and medians.
     rows : float array, shape (n_rows, d)
         The rows to show behind the curves.
     """
     medians = np.median(values, axis=0)
-    own = consensus.index(variable)
-    mechanism = model.mean_functions(consensus)[variable]
     mean, sd = mechanism.moments(rows)
-    residual = (rows[:, own] - mean) / sd
+    residual = (rows[:, consensus.index(variable)] - mean) / sd
     curves = []
     for name in consensus.parents(variable):
         parent = consensus.index(name)

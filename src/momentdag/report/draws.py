@@ -1,4 +1,4 @@
-"""The draws, packed small, so that the page itself can answer questions about edges and paths."""
+"""Packed draws, with which the page itself answers questions about edges and paths."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from momentdag.posterior import Posterior
+from momentdag.posterior.monte_carlo import evenly_spaced
 
 __all__ = ["PackedDraws", "pack_draws"]
 
@@ -15,17 +16,17 @@ _MOST_BITS = 2**23  # a mebibyte, before base64
 
 
 class PackedDraws(NamedTuple):
-    """Draws over the edges that occur at all.
+    """Draws of the edges that occur in any draw.
 
     Parameters
     ----------
     edges : list of (cause, effect, moment)
         Columns of the variables and 0 for the mean graph, 1 for the variance graph.
     n_draws : int
-        Draws in ``bits``; fewer than the posterior has if it is large.
+        Draws in ``bits``; a large posterior is thinned.
     bits : str
-        Base64; draw by draw one bit for each edge, each draw filled up to whole bytes, the first
-        edge in the highest bit.
+        Base64; for each draw one bit for each edge, padded to whole bytes, the first edge in the
+        highest bit.
     """
 
     edges: list[tuple[int, int, int]]
@@ -34,7 +35,7 @@ class PackedDraws(NamedTuple):
 
 
 def pack_draws(posterior: Posterior) -> PackedDraws:
-    """Pack the draws of a posterior, evenly thinned where they would weigh more than 1 MiB.
+    """Pack the draws of a posterior, evenly thinned to at most 1 MiB.
 
     Examples
     --------
@@ -46,13 +47,8 @@ def pack_draws(posterior: Posterior) -> PackedDraws:
     """
     both = np.stack([posterior.mean_graphs, posterior.variance_graphs], axis=-1)
     causes, effects, moments = np.nonzero(both.any(axis=0))
-    n_edges = len(causes)
-    most = max(1, _MOST_BITS // max(n_edges, 1))
-    kept = posterior.n_draws
-    chosen = np.arange(kept)
-    if kept > most:
-        kept = most
-        chosen = np.floor((np.arange(kept) + 0.5) * posterior.n_draws / kept).astype(np.intp)
-    bits = np.packbits(both[chosen][:, causes, effects, moments], axis=1)
+    n_kept = min(posterior.n_draws, max(1, _MOST_BITS // max(len(causes), 1)))
+    rows = evenly_spaced(posterior.n_draws, n_kept)
+    bits = np.packbits(both[rows][:, causes, effects, moments], axis=1)
     edges = [(int(i), int(j), int(k)) for i, j, k in zip(causes, effects, moments, strict=True)]
-    return PackedDraws(edges, kept, base64.b64encode(bits.tobytes()).decode("ascii"))
+    return PackedDraws(edges, n_kept, base64.b64encode(bits.tobytes()).decode("ascii"))

@@ -2,7 +2,7 @@
 
 The steps of Sugiyama, Tagawa and Toda (1981): layers (networkx's topological generations), way
 points where an edge passes a layer, orders within layers by barycentres, and coordinates by
-isotonic regression towards the neighbours with room kept between them.
+isotonic regression towards the neighbours, with gaps kept between nodes.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ Layers: TypeAlias = list[list[Node]]
 _SWEEPS = 12
 _ISOLATED_PER_ROW = 6
 _ROOM_AT_WAY_POINTS = 0.5
-_DISCONNECTED = 0.01  # pull towards the place before, where there is no neighbour to pull
+_DISCONNECTED = 0.01  # weight of a node's own position, for nodes without neighbours
 
 
 class Layout(NamedTuple):
-    """Where to draw things: x counts layers from 0, y is in heights of a node."""
+    """Positions of nodes: x counts layers from 0, y is in node heights."""
 
     nodes: dict[str, Point]
     way_points: dict[tuple[str, str], list[Point]]
-    """For edges that pass layers: where to pass them, from cause to effect."""
+    """For edges that pass layers: the points where they do, from cause to effect."""
 
 
 class _WayPoint(NamedTuple):
@@ -46,7 +46,7 @@ def layered_layout(graph: nx.DiGraph[Any]) -> Layout:
     Parameters
     ----------
     graph : networkx.DiGraph
-        Acyclic; nodes are names. Edges may carry ``probability=``: the surer an edge, the
+        Acyclic; nodes are names. Edges may carry ``probability=``: the more probable an edge, the
         straighter it is drawn.
 
     Returns
@@ -73,7 +73,7 @@ def layered_layout(graph: nx.DiGraph[Any]) -> Layout:
         for node in layer:
             if isinstance(node, _WayPoint):
                 way_points.setdefault(node.edge, []).append((float(k), height[node]))
-    # Variables without edges stand in rows of their own below.
+    # Variables without edges go into rows below.
     below = 1.0 + max(height.values()) if height else 0.0
     width = max(len(layers), _ISOLATED_PER_ROW)
     for k, name in enumerate(isolated):
@@ -82,7 +82,7 @@ def layered_layout(graph: nx.DiGraph[Any]) -> Layout:
 
 
 def _layers(graph: nx.DiGraph[Any]) -> dict[str, int]:
-    """Give each variable a layer after all its causes; causes as late as their effects allow."""
+    """Assign each variable a layer after its causes, and causes as late as their effects allow."""
     generations = list(nx.topological_generations(graph))
     layer = {name: k for k, generation in enumerate(generations) for name in generation}
     for generation in reversed(generations):
@@ -96,7 +96,7 @@ def _layers(graph: nx.DiGraph[Any]) -> dict[str, int]:
 def _with_way_points(
     graph: nx.DiGraph[Any], layer_of: Mapping[str, int]
 ) -> tuple[nx.Graph[Any], Layers]:
-    """Return the graph with every edge cut where it passes a layer, and the layers' nodes."""
+    """Return the graph with every edge split where it passes a layer, and the layers' nodes."""
     proper: nx.Graph[Any] = nx.Graph()
     proper.add_nodes_from(graph)
     layers: Layers = [[] for _ in range(max(layer_of.values(), default=-1) + 1)]

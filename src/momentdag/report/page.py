@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -14,12 +15,12 @@ from plotly.offline import get_plotlyjs
 
 from momentdag._version import __version__
 from momentdag.report.content import ReportContent
-from momentdag.report.picture import SHOWN
-from momentdag.report.plain import plain, script_json
+from momentdag.report.json import dump_for_script, to_plain_values
+from momentdag.report.picture import MIN_PROBABILITY
 
-__all__ = ["render"]
+__all__ = ["render_page"]
 
-# In the order in which they are read: later ones use earlier ones.
+# In this order: later scripts use earlier ones.
 _SCRIPTS = (
     "start.js",
     "theme.js",
@@ -43,14 +44,14 @@ _SECTIONS = (
     ("assumptions", "Assumptions"),
     ("cite", "Cite"),
 )
-# Tables that the templates write out: the page's scripts do not need them again.
+# Written out by the templates; the scripts do not need them.
 _FOR_TEMPLATES = {"edges", "strongest", "audit", "assumptions", "provenance"}
 
 
-def render(content: ReportContent) -> str:
+def render_page(content: ReportContent) -> str:
     """Return the page.
 
-    Templates escape everything that comes from the data; scripts and style are the package's own.
+    Templates escape everything that comes from the data; scripts and styles come with the package.
     """
     environment = Environment(
         loader=PackageLoader("momentdag.report"),
@@ -61,7 +62,7 @@ def render(content: ReportContent) -> str:
     )
     environment.filters["share"] = _share
     environment.filters["number"] = _number
-    values = plain(content)
+    values = to_plain_values(content)
     for_scripts = {key: value for key, value in values.items() if key not in _FOR_TEMPLATES}
     for_scripts["first"], for_scripts["first_path"] = _opening(content)
     return environment.get_template("report.html").render(
@@ -75,27 +76,29 @@ def render(content: ReportContent) -> str:
             for name, label in _SECTIONS
             if name != "knowledge" or content.audit is not None
         ],
-        shown=SHOWN,
+        min_probability=MIN_PROBABILITY,
         css=Markup(_static("report.css")),
         script=Markup('"use strict";\n(() => {\n' + "".join(map(_static, _SCRIPTS)) + "})();\n"),
-        content_json=Markup(script_json(for_scripts)),
+        content_json=Markup(dump_for_script(for_scripts)),
         plotly=Markup(_packed_plotly()),
     )
 
 
 def _opening(content: ReportContent) -> tuple[int, tuple[int, int]]:
-    """Return the variable and the path that the page opens with: one with variance parents."""
+    """Return the variable, and the path into it, that the page opens with."""
     edges = content.picture.edges
-    into = [0.0] * len(content.names)
+    strength = [0.0] * len(content.names)
     for edge in edges:
-        into[edge.effect] += edge.probability * (1.0 if edge.moment == "variance" else 0.1)
-    first = max(range(len(into)), key=into.__getitem__)
+        strength[edge.effect] += edge.probability * (1.0 if edge.moment == "variance" else 0.1)
+    # Variance edges count ten times as much as mean edges.
+    first = max(range(len(strength)), key=strength.__getitem__)
     causes = [edge.cause for edge in edges if edge.effect == first]
-    return first, (causes[-1] if causes else (first + 1) % len(into), first)
+    return first, (causes[-1] if causes else (first + 1) % len(strength), first)
 
 
+@cache
 def _packed_plotly() -> str:
-    """Return plotly.js as gzip in base64: a third of its size, unpacked when a plot is near."""
+    """Return plotly.js as gzip in base64: a third of its size, unpacked when first needed."""
     packed = gzip.compress(get_plotlyjs().encode("utf-8"), compresslevel=9, mtime=0)
     return base64.b64encode(packed).decode("ascii")
 
@@ -105,7 +108,7 @@ def _static(name: str) -> str:
 
 
 def _share(p: float) -> str:
-    """Show a probability, never as certain when it is not."""
+    """Format a probability; 0 and 1 are shown only when exact."""
     if 0 < p < 0.005:
         return "< 0.01"
     if 0.995 <= p < 1:

@@ -1,19 +1,18 @@
-"""Both graphs in one layered picture: where variables stand, and every edge worth drawing."""
+"""Both graphs in one layered picture: positions of variables and every edge worth drawing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from momentdag.graph import MomentGraph
 from momentdag.report.layout import layered_layout
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
 
-__all__ = ["SHOWN", "DrawnEdge", "Picture", "draw_picture", "shown_pair"]
+__all__ = ["MIN_PROBABILITY", "DrawnEdge", "Picture", "draw_picture"]
 
-SHOWN = 0.05
+MIN_PROBABILITY = 0.05
 """Least probability of an edge in the picture and the tables."""
 
 
@@ -28,9 +27,9 @@ class DrawnEdge:
         "mean" or "variance".
     probability, standard_error : float
     consensus : bool
-        Whether the consensus pair has it.
+        Whether it is in the consensus pair.
     via : list of (x, y)
-        Way points of the layout between both ends.
+        Way points of the layout between its ends.
     """
 
     cause: int
@@ -44,14 +43,14 @@ class DrawnEdge:
 
 @dataclass(frozen=True)
 class Picture:
-    """Places of the variables, in the order of the columns, and the edges, unlikely ones first."""
+    """Positions of the variables, in the order of the columns, and edges, least likely first."""
 
     places: list[tuple[float, float]]
     edges: list[DrawnEdge]
 
 
 def draw_picture(estimator: MomentDAG) -> Picture:
-    """Lay out the consensus pair and add every edge of a probability of at least `SHOWN`."""
+    """Lay out the consensus pair and add every edge of at least `MIN_PROBABILITY`."""
     posterior = estimator.posterior_
     layout = layered_layout(estimator.union_graph_)
     consensus = {"mean": estimator.mean_graph_, "variance": estimator.variance_graph_}
@@ -65,13 +64,6 @@ def draw_picture(estimator: MomentDAG) -> Picture:
             consensus[row.moment].has_edge(row.cause, row.effect),
             layout.way_points.get((row.cause, row.effect), []),
         )
-        for row in posterior.edge_table(min_probability=SHOWN).itertuples()
+        for row in posterior.edge_table(min_probability=MIN_PROBABILITY).itertuples()
     ]
     return Picture([layout.nodes[name] for name in posterior.names], edges[::-1])
-
-
-def shown_pair(estimator: MomentDAG) -> MomentGraph:
-    """Return the consensus pair that the estimator shows: it obeys hard knowledge."""
-    return MomentGraph.from_edges(
-        estimator.posterior_.names, estimator.mean_graph_.edges, estimator.variance_graph_.edges
-    )

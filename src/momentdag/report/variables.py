@@ -1,4 +1,4 @@
-"""What the page tells about each variable: its range, parents, curves, levers, variance."""
+"""What the page shows of each variable: range, parents, curves, levers, variance."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.effects import MonteCarlo, decompose_variance, levers
+from momentdag.effects.inputs import consensus_pair
 from momentdag.posterior import Posterior
 from momentdag.report.curves import Curve, draw_mechanisms, parent_curves
-from momentdag.report.picture import shown_pair
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
@@ -22,27 +22,28 @@ __all__ = ["Effort", "Part", "VariableContent", "describe_variables"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _N_PARENT_SETS = 3
-_LEAST_CAUSE = 0.1  # least probability of a path from a lever that is looked into
-_MOST_LEVERS = 8
-_SETTINGS = 5
+_MIN_CAUSE = 0.1  # least probability of a path from a lever to its target
+_MAX_LEVERS = 8
+_N_SETTINGS = 5
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is worked out: enough for a dozen variables, bounded for fifty.
+    """How much is computed: enough for a dozen variables, bounded for fifty.
 
     Parameters
     ----------
     n_draws : int
-        Worlds for curves, levers and decompositions.
+        Draws for curves, levers and decompositions.
     n_rows : int
-        Noise rows in each world.
+        Noise rows in each draw.
     n_shown : int
         Rows of the data behind the curves.
     n_lever_searches : int
-        Levers searched over all targets together; targets with the surest variance parents first.
+        Levers searched over all targets together; targets with the most probable variance parents
+        first.
     n_parts : int
-        Causes among which variance is split, over all targets together, in the same order.
+        Causes among which variance is decomposed, over all targets together, in the same order.
     """
 
     n_draws: int = 40
@@ -76,11 +77,11 @@ class VariableContent:
     has_causes : bool
         Whether any other variable is a probable cause, direct or not.
     levers : list of dict or None
-        Rows of `effects.levers`, best first; None if they were not worked out.
+        Rows of `effects.levers`, best first; None if not computed.
     tolerance : float or None
-        Change of the mean that a lever was allowed.
+        Largest change of the mean allowed to a lever.
     parts : list of Part or None
-        Where the variance comes from; None if it was not worked out.
+        Where the variance comes from; None if not computed.
     """
 
     summary: dict[str, float]
@@ -107,23 +108,24 @@ def describe_variables(
     """
     posterior = estimator.posterior_
     causes = _likely_causes(posterior)
-    asked, decomposed = _within(estimator, causes, effort)
+    candidates, decomposed = _within_budget(estimator, causes, effort)
+    curves = _curves(estimator, values, shown, effort)
     described = []
     for name in posterior.names:
         ranking = None
-        if asked.get(name):
+        if candidates.get(name):
             ranking = levers(
                 estimator,
                 name,
-                candidates=asked[name],
-                n_settings=_SETTINGS,
+                candidates=candidates[name],
+                n_settings=_N_SETTINGS,
                 monte_carlo=MonteCarlo(effort.n_draws, effort.n_rows),
             )
         described.append(
             VariableContent(
                 {k: float(v) for k, v in estimator.summary_.loc[name].items()},
                 _parent_sets(estimator, name),
-                _curves(estimator, name, values, shown, effort),
+                curves[name],
                 bool(causes[name]),
                 None if ranking is None else ranking.to_frame().to_dict("records"),
                 None if ranking is None else ranking.tolerance,
@@ -134,37 +136,37 @@ def describe_variables(
 
 
 def _likely_causes(posterior: Posterior) -> dict[str, list[str]]:
-    """Return the likely causes of each variable, direct or not, the likeliest first."""
+    """Return the likely causes of each variable, direct or not, most probable first."""
     paths = posterior.ancestor_probabilities("either")
-    found = {}
+    causes = {}
     for name in posterior.names:
         ranked = paths[name].sort_values(ascending=False, kind="stable")
-        found[name] = [str(cause) for cause in ranked.index[ranked >= _LEAST_CAUSE]]
-    return found
+        causes[name] = [str(cause) for cause in ranked.index[ranked >= _MIN_CAUSE]]
+    return causes
 
 
-def _within(
+def _within_budget(
     estimator: MomentDAG, causes: Mapping[str, Sequence[str]], effort: Effort
 ) -> tuple[dict[str, list[str]], set[str]]:
-    """Return whose levers are searched, among which candidates, and whose variance is split."""
+    """Return the candidate levers of each target, and the targets whose variance is decomposed."""
     if estimator.scm_ is None:
         return {}, set()
     posterior = estimator.posterior_
     spread = posterior.edge_probabilities("variance").sum() + 1e-3 * (
         posterior.edge_probabilities("mean").sum()
     )
-    asked: dict[str, list[str]] = {}
+    candidates: dict[str, list[str]] = {}
     decomposed: set[str] = set()
     searches, parts = effort.n_lever_searches, effort.n_parts
     for name in spread.sort_values(ascending=False, kind="stable").index:
-        candidates = list(causes[name][:_MOST_LEVERS])
-        if len(candidates) <= searches:
-            asked[name] = candidates
-            searches -= len(candidates)
+        likeliest = list(causes[name][:_MAX_LEVERS])
+        if len(likeliest) <= searches:
+            candidates[name] = likeliest
+            searches -= len(likeliest)
         if causes[name] and len(causes[name]) <= parts:
             decomposed.add(name)
             parts -= len(causes[name])
-    return asked, decomposed
+    return candidates, decomposed
 
 
 def _parent_sets(estimator: MomentDAG, name: str) -> list[dict[str, Any]]:
@@ -180,20 +182,23 @@ def _parent_sets(estimator: MomentDAG, name: str) -> list[dict[str, Any]]:
 
 
 def _curves(
-    estimator: MomentDAG,
-    name: str,
-    values: FloatArray,
-    shown: npt.NDArray[np.intp],
-    effort: Effort,
-) -> list[Curve]:
+    estimator: MomentDAG, values: FloatArray, shown: npt.NDArray[np.intp], effort: Effort
+) -> dict[str, list[Curve]]:
+    """Return the curves of each variable; none without parents or without mechanisms."""
     model, posterior = estimator.scm_, estimator.posterior_
-    if model is None:
-        return []
-    consensus = shown_pair(estimator)
-    if not consensus.parents(name):
-        return []
-    drawn = draw_mechanisms(np.random.default_rng(0), model, posterior, name, effort.n_draws)
-    return parent_curves(model, consensus, name, drawn, values, values[shown])
+    curves: dict[str, list[Curve]] = {name: [] for name in posterior.names}
+    consensus = consensus_pair(estimator)
+    if model is None or not consensus.edges():
+        return curves
+    mechanisms = model.mean_functions(consensus)
+    draws = draw_mechanisms(np.random.default_rng(0), model, posterior, effort.n_draws)
+    for name in posterior.names:
+        if consensus.parents(name):
+            drawn = [draw[name] for draw in draws]
+            curves[name] = parent_curves(
+                consensus, name, mechanisms[name], drawn, values, values[shown]
+            )
+    return curves
 
 
 def _parts(estimator: MomentDAG, name: str, effort: Effort) -> list[Part]:

@@ -1,4 +1,4 @@
-"""Screening: before a fit, is there heteroscedasticity; after it, does the model hold."""
+"""Screening: is there heteroscedasticity, and does a fitted model describe the data."""
 
 from momentdag.screening.criticism import Criticism, criticise
 from momentdag.screening.screen import Screening, heteroscedasticity

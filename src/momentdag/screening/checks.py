@@ -1,4 +1,4 @@
-"""The tests behind a criticism: shape of residuals, what they depend on, noises in pairs."""
+"""The tests behind a criticism: shape of residuals, remaining dependence, pairs of noises."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["FITTED", "dependence", "noise_pairs", "shapes"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 FITTED = "(fitted mean)"
-_MIN_ROWS = 20  # of the tests of skewness and kurtosis
+_MIN_ROWS = 20  # for the tests of skewness and kurtosis
 
 
 def shapes(standardised: pd.DataFrame, pit: pd.DataFrame) -> pd.DataFrame:
-    """Return the shape of each variable's residual, and unadjusted p_gaussian and p_noise.
+    """Return the shape of each variable's residual, with unadjusted p_gaussian and p_noise.
 
-    Normality by Anderson and Darling (anywhere) and D'Agostino and Pearson (skewness and tails),
-    combined; the fitted noise by Cramér and von Mises.
+    Normality is tested by Anderson-Darling (any departure) and D'Agostino-Pearson (skewness and
+    tails), combined; the fitted noise by Cramér-von Mises.
     """
     rows = {}
     for name in standardised:
@@ -47,28 +47,28 @@ def shapes(standardised: pd.DataFrame, pit: pd.DataFrame) -> pd.DataFrame:
 
 
 def _asymmetry(e: FloatArray) -> float:
-    """Return (q95 + q05 - 2 q50) / (q95 - q05), which a few far values cannot sway."""
+    """Return (q95 + q05 - 2 q50) / (q95 - q05), which is robust against a few extreme values."""
     low, middle, high = np.quantile(e, [0.05, 0.5, 0.95])
-    if low == high:  # nearly all residuals are one value, which leans to neither side
+    if low == high:  # nearly all residuals are equal
         return 0.0
     return float((low + high - 2 * middle) / (high - low))
 
 
-def dependence(held: Residuals, posterior: Posterior) -> pd.DataFrame:
-    """Test each residual, and its size, against every column that is no effect of the variable.
+def dependence(residuals: Residuals, posterior: Posterior) -> pd.DataFrame:
+    """Test each residual, and its size, against every column that is not an effect of the variable.
 
-    Ranks of the residual against a cubic, and of its size against a quadratic, in normal scores of
-    the other column; the size also against the fitted mean.
+    Normal scores of the residual are regressed on a cubic, and those of its size on a quadratic, in
+    normal scores of the other column; the size also on the fitted mean.
     """
-    graph, names = held.graph, held.dataset.names
+    graph, names = residuals.graph, residuals.dataset.names
     later = reachability(graph.union_graph)
-    scores = normal_scores(held.dataset.values)
+    scores = normal_scores(residuals.dataset.values)
     probabilities = {
         moment: posterior.edge_probabilities(moment).to_numpy() for moment in ("mean", "variance")
     }
     rows: list[dict[str, Any]] = []
     for j, name in enumerate(names):
-        e = held.standardised[name].to_numpy()[:, None]
+        e = residuals.standardised[name].to_numpy()[:, None]
         targets = {"mean": normal_scores(e)[:, 0], "variance": normal_scores(np.abs(e))[:, 0]}
         for i, other in enumerate(names):
             if i == j or later[j, i]:
@@ -90,7 +90,7 @@ def dependence(held: Residuals, posterior: Posterior) -> pd.DataFrame:
                     }
                 )
         if graph.mean_graph[:, j].any():  # else the fitted mean is one number
-            fitted = normal_scores(held.mean[name].to_numpy()[:, None])
+            fitted = normal_scores(residuals.mean[name].to_numpy()[:, None])
             rows.append(
                 {
                     "variable": name,
@@ -106,7 +106,7 @@ def dependence(held: Residuals, posterior: Posterior) -> pd.DataFrame:
 
 
 def noise_pairs(standardised: pd.DataFrame) -> pd.DataFrame:
-    """Return rank correlations of residuals, and of their sizes, for each two variables."""
+    """Return rank correlations of residuals, and of their sizes, for each pair of variables."""
     rows = []
     for first, second in combinations(standardised.columns, 2):
         values = spearmanr(standardised[first], standardised[second])

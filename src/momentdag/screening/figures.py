@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from matplotlib.figure import Figure
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from momentdag.posterior.queries import Moment
 
@@ -15,38 +17,79 @@ __all__ = ["draw"]
 
 _N_COLUMNS = 3
 _N_BINS = 20
+_WIDTH, _HEIGHT = 340, 280  # of a panel, in pixels
+_POINTS = "#2471a3"
+_GUIDE = "#999999"
 
 
-def draw(criticism: Criticism, name: str) -> Figure:
+class _Panel(NamedTuple):
+    """One plot; ``guide`` is the height of a horizontal line to compare with."""
+
+    title: str
+    x_label: str
+    y_label: str
+    traces: list[Any]
+    guide: float | None = None
+
+
+def draw(criticism: Criticism, name: str) -> go.Figure:
     """Draw QQ, PIT, scale-location, and the residual of ``name`` against every other column.
 
-    Titles of the latter say whether the column is a mean or variance parent.
+    The title of such a panel says whether the column is a mean or variance parent.
     """
-    held = criticism.residuals
-    others = [other for other in held.dataset.names if other != name]
-    n_rows = 1 + -(-len(others) // _N_COLUMNS)
-    figure = Figure(figsize=(3.4 * _N_COLUMNS, 2.8 * n_rows), layout="constrained")
-    axes: Any = figure.subplots(n_rows, _N_COLUMNS, squeeze=False)
-    figure.suptitle(f"Residuals of {name}")
+    panels = list(_panels(criticism, name))
+    n_rows = -(-len(panels) // _N_COLUMNS)
+    n_empty = n_rows * _N_COLUMNS - len(panels)
+    cells: list[dict[str, Any] | None] = [{}] * len(panels) + [None] * n_empty
+    figure = make_subplots(
+        n_rows,
+        _N_COLUMNS,
+        specs=[cells[start : start + _N_COLUMNS] for start in range(0, len(cells), _N_COLUMNS)],
+        subplot_titles=[panel.title for panel in panels],
+        vertical_spacing=0.3 / n_rows,
+    )
+    for index, panel in enumerate(panels):
+        at = {"row": 1 + index // _N_COLUMNS, "col": 1 + index % _N_COLUMNS}
+        for trace in panel.traces:
+            figure.add_trace(trace, **at)
+        if panel.guide is not None:
+            figure.add_hline(panel.guide, line_color=_GUIDE, **at)
+        figure.update_xaxes(title_text=panel.x_label, **at)
+        figure.update_yaxes(title_text=panel.y_label, **at)
+    figure.update_layout(
+        title_text=f"Residuals of {name}",
+        width=_WIDTH * _N_COLUMNS,
+        height=_HEIGHT * n_rows + 80,
+        showlegend=False,
+        template="plotly_white",
+    )
+    return figure
+
+
+def _panels(criticism: Criticism, name: str) -> Iterator[_Panel]:
+    residuals = criticism.residuals
     quantiles = criticism.quantiles(name)
     ends = [quantiles["normal"].min(), quantiles["normal"].max()]
-    axes[0, 0].plot(ends, ends, color="0.6")
-    axes[0, 0].plot(quantiles["normal"], quantiles["residual"], ".", markersize=3)
-    axes[0, 0].set(title="normal QQ", xlabel="normal quantile", ylabel="residual")
-    axes[0, 1].hist(held.pit[name], bins=_N_BINS, range=(0, 1), density=True)
-    axes[0, 1].axhline(1.0, color="0.6")
-    axes[0, 1].set(title="fitted noise (flat if right)", xlabel="PIT")
+    diagonal = go.Scatter(x=ends, y=ends, mode="lines", line_color=_GUIDE)
+    points = _scatter(quantiles["normal"], quantiles["residual"])
+    yield _Panel("normal QQ", "normal quantile", "residual", [diagonal, points])
+    bins = {"start": 0, "end": 1, "size": 1 / _N_BINS}
+    transforms = go.Histogram(
+        x=residuals.pit[name], xbins=bins, histnorm="probability density", marker_color=_POINTS
+    )
+    yield _Panel("fitted noise (flat if right)", "PIT", "density", [transforms], guide=1.0)
     location = criticism.scale_location(name)
-    axes[0, 2].plot(location["fitted"], location["root_size"], ".", markersize=3)
-    axes[0, 2].set(title="scale-location", xlabel="fitted mean", ylabel="√|residual|")
-    for axis, other in zip(axes[1:].flat, others, strict=False):
-        column = held.dataset.values[:, held.dataset.index(other)]
-        axis.plot(column, held.standardised[name], ".", markersize=3)
-        axis.axhline(0.0, color="0.6")
-        axis.set(title=_role(criticism, other, name), xlabel=other, ylabel="residual")
-    for axis in axes[1:].flat[len(others) :]:
-        axis.set_axis_off()
-    return figure
+    points = _scatter(location["fitted"], location["root_size"])
+    yield _Panel("scale-location", "fitted mean", "√|residual|", [points])
+    for other in residuals.dataset.names:
+        if other != name:
+            column = residuals.dataset.values[:, residuals.dataset.index(other)]
+            points = _scatter(column, residuals.standardised[name])
+            yield _Panel(_role(criticism, other, name), other, "residual", [points], guide=0.0)
+
+
+def _scatter(x: Any, y: Any) -> go.Scatter:
+    return go.Scatter(x=x, y=y, mode="markers", marker={"size": 4, "color": _POINTS})
 
 
 def _role(criticism: Criticism, other: str, name: str) -> str:

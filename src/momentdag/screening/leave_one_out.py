@@ -1,6 +1,6 @@
 """Leave-one-out log scores by Pareto-smoothed importance sampling (Vehtari, Gelman, Gabry 2017).
 
-Given the graph pair, the functions of a variable meet row i only in that row's own density, so
+Given the graph pair, row i enters the likelihood of a variable's functions only by its own density:
 ``p(x_ij | all other rows) = 1 / E[1 / p(x_ij | functions)]`` over draws of the functions. The
 largest weights are replaced by quantiles of a generalised Pareto distribution fitted to them, whose
 shape k says whether the average can be trusted.
@@ -21,17 +21,17 @@ __all__ = ["MAX_SHAPE", "LogScores", "NoiseLogDensity", "smoothed_scores"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 MAX_SHAPE = 0.7
-"""Beyond this Pareto shape a row weighs too much on the fit for its score to be trusted."""
+"""Beyond this Pareto shape a row is too influential for its score to be reliable."""
 
 # Standardised values at which a distribution function is differentiated.
 _NODES = np.sinh(np.linspace(-4.0, 4.0, 801))
-_LEAST_MASS = 1e-11  # smaller differences of a distribution function are mostly rounding
+_LEAST_MASS = 1e-11  # smaller differences of a distribution function are mostly rounding error
 _MIN_TAIL = 5
 _PRIOR_SHAPE, _PRIOR_ROWS = 0.5, 10.0
 
 
 class LogScores(NamedTuple):
-    """Log score of each row and the Pareto shape that says how far to trust it, each (n,)."""
+    """Log score of each row and the Pareto shape that says how reliable it is, each (n,)."""
 
     score: FloatArray
     shape: FloatArray
@@ -40,8 +40,8 @@ class LogScores(NamedTuple):
 class NoiseLogDensity:
     """The log density of a mechanism's noise, from differences of its distribution function.
 
-    Interpolated between nodes and continued along a straight line beyond the last cell whose
-    probability can be told from zero.
+    Interpolated between nodes, and continued as a straight line beyond the last cell whose
+    probability differs from zero by more than rounding error.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -109,6 +109,6 @@ def _fit_pareto(excess: FloatArray) -> tuple[FloatArray, FloatArray]:
     profile = n_tail * (np.log(-grid / shapes) - shapes - 1)
     best = (softmax(profile, axis=0) * grid).sum(axis=0)
     shape = np.log1p(-best * excess).mean(axis=0)
-    # A weak prior at one half steadies the shape of short tails.
+    # A weak prior at one half stabilises the shape of short tails.
     steady = (shape * n_tail + _PRIOR_SHAPE * _PRIOR_ROWS) / (n_tail + _PRIOR_ROWS)
     return steady, -shape / best

@@ -1,38 +1,42 @@
-"""Before a fit: tell whether the spread of any column depends on the others.
+"""Test whether the spread of any column depends on the others.
 
 Directions matter. Against the arrow even noise of constant size looks heteroscedastic: if
-Y = X² + noise, the spread of X given Y changes with Y. And a model that knows no variance causes
-turns arrows round: if Z sets the spread of Y, a mean edge Y -> Z explains why Z is large where Y is
-far out. So a quick search, with variance edges allowed, first says what is an effect of what, and
-the residual of each variable is tested against the columns that are no effects of it. If noise has
-constant size, these residuals have constant spread.
+Y = X² + noise, the spread of X given Y changes with Y. And a model without variance causes turns
+arrows round: if Z sets the spread of Y, a mean edge Y -> Z explains why Z is large where Y is
+extreme. So a pair of graphs, from a fit or from a quick search that allows variance edges, first
+says which columns are effects of which; the residual of each variable is then tested against the
+columns that are not its effects. If noise has constant size, these residuals have constant spread.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from statsmodels.stats.multitest import multipletests
 
-from momentdag.data import Dataset
+from momentdag.effects.intervals import check_level
 from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.engines.evidence.options import EvidenceOptions
-from momentdag.engines.protocol import silent
-from momentdag.errors import OptionError
+from momentdag.engines.protocol import FitRequest
+from momentdag.errors import OptionError, Spelling, as_python
 from momentdag.graph import MomentGraph, reachability
-from momentdag.knowledge import Knowledge
+from momentdag.knowledge import CompiledKnowledge, Knowledge
+from momentdag.screening.residuals import fitted_mechanisms
 from momentdag.screening.spread import combine, explains, normal_scores, spread_tests, white_terms
+from momentdag.table import Dataset
 
-__all__ = ["Screening", "check_level", "heteroscedasticity", "holm"]
+if TYPE_CHECKING:
+    from momentdag.estimator import MomentDAG
+
+__all__ = ["Screening", "heteroscedasticity", "holm"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-# A search only, on some rows: no kicks and no chains to speak of, since one good pair is all that
-# is wanted. Functions and tests see all rows.
+# One good pair is enough, so the search has no kicks, hardly any chain, and uses a part of the
+# rows. Residuals and tests use all rows.
 _QUICK = EvidenceOptions(
     n_starts=1, n_kicks=0, n_chains=1, thinning=1, method="chain", max_rows=1000
 )
@@ -40,7 +44,7 @@ _QUICK = EvidenceOptions(
 
 @dataclass(frozen=True, eq=False)
 class Screening:
-    """What the screen found.
+    """The result of a screen.
 
     Parameters
     ----------
@@ -50,16 +54,29 @@ class Screening:
         moves_with, the predictor that the spread depends on most clearly. NaN where there is
         nothing to test against.
     graph : MomentGraph
-        The pair that the quick search found; it says what was tested against what.
+        The pair that decided which columns were tested against which.
     level : float
-        Chance of any false alarm that is accepted.
+        Accepted chance of any false alarm.
     n_samples : int
+    from_fit : bool
+        Whether the pair is that of a fitted estimator, not of a quick search.
+
+    Examples
+    --------
+    >>> row = {"n_predictors": 1, "p_adjusted": 0.0002, "heteroscedastic": True, "moves_with": "x"}
+    >>> table = pd.DataFrame([row], index=pd.Index(["y"], name="variable"))
+    >>> screen = Screening(table, MomentGraph.from_edges("xy", variance=[("x", "y")]), 0.05, 300)
+    >>> screen.variables
+    ('y',)
+    >>> print(screen.describe().splitlines()[1])
+    - y: its spread changes with other columns (p < 0.001), most clearly with x.
     """
 
     table: pd.DataFrame
     graph: MomentGraph
     level: float
     n_samples: int
+    from_fit: bool = False
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -75,23 +92,24 @@ class Screening:
         """Return a copy of the table."""
         return self.table.copy()
 
-    def describe(self) -> str:
-        """Return the finding in plain sentences."""
+    def describe(self, spell: Spelling = as_python) -> str:
+        """Return the result in plain sentences; ``spell`` writes the options they name."""
         lines = [
             f"Heteroscedasticity screen of {self.n_samples} rows and {len(self.table)} columns "
             f"(chance of any false alarm: {self.level:.0%})."
         ]
-        lines += [f"- {name}: {_reading(row)}" for name, row in self.table.iterrows()]
+        lines += [f"- {name}: {_verdict(row)}" for name, row in self.table.iterrows()]
         if self.is_heteroscedastic:
+            source = "are those of the fit" if self.from_fit else "come from a quick search"
             lines.append(
                 "Noise of constant size does not explain these columns: a variance graph is worth "
-                "learning. Which column is to blame for which is for the fit to say; directions "
-                "here come from a quick search."
+                f"learning. The directions used here {source}."
             )
         else:
+            mean_graph_alone = spell({"engine_options": {"family": "gp_homoscedastic"}})
             lines.append(
                 "Noise of constant size explains these columns: expect an empty variance graph. "
-                "engine_options={'family': 'gp_homoscedastic'} fits the mean graph alone."
+                f"{mean_graph_alone} fits the mean graph alone."
             )
         return "\n".join(lines)
 
@@ -102,6 +120,8 @@ class Screening:
 def heteroscedasticity(
     X: object,
     *,
+    model: MomentDAG | None = None,
+    graph: MomentGraph | None = None,
     knowledge: Knowledge | None = None,
     level: float = 0.05,
     n_jobs: int = 1,
@@ -109,22 +129,27 @@ def heteroscedasticity(
 ) -> Screening:
     """Test for each column whether its spread depends on other columns.
 
-    The residual of a column given its mean causes, by a quick search for the best pair of graphs,
-    is squared and put to three tests: Breusch-Pagan, White, and White with a random forest as
-    regression, all on normal scores of the columns that are no effects of it in that pair.
+    The residual of each column given its mean causes is squared and put to three tests:
+    Breusch-Pagan, White, and White with a random forest as regression, all on normal scores of the
+    columns that are not effects of it.
 
     Parameters
     ----------
     X : table, shape (n_samples, n_variables)
         A pandas or polars frame, an array, or a `Dataset`.
+    model : MomentDAG, optional
+        A fitted estimator, whose graphs and mean functions are used. By default a quick search
+        finds a good pair of graphs.
+    graph : MomentGraph, optional
+        With ``model``: the pair to use instead of its most probable one.
     knowledge : Knowledge, optional
-        Restricts the search, and with it what a column is tested against.
+        Restricts the search and what a column is tested against; by default that of ``model``.
     level : float
         Chance of any false alarm, over all columns.
     n_jobs : int
         Processes for the search.
     random_state : int
-        Seed; the same number gives the same answer.
+        Seed.
 
     Returns
     -------
@@ -132,67 +157,64 @@ def heteroscedasticity(
 
     Raises
     ------
-    DataError, KnowledgeError, OptionError
-        If the table, the knowledge or an option cannot be used.
+    NotFittedError, DataError, KnowledgeError, GraphError, OptionError
+        If the model, the table, the knowledge, the graph or an option cannot be used.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> dose, stress = rng.normal(size=(2, 300))
-    >>> response = dose + np.exp(stress) * rng.normal(size=300)
-    >>> screen = heteroscedasticity(np.column_stack([dose, stress, response]))
-    >>> screen.variables
-    ('x3',)
-    >>> screen.table.loc["x3", "moves_with"]
-    'x2'
+    Before a fit, and with a fitted ``estimator``::
+
+        print(md.screening.heteroscedasticity(data))
+        print(md.screening.heteroscedasticity(data, model=estimator))
     """
     check_level(level)
     dataset = Dataset.from_table(X, min_variables=2)
-    stated = Knowledge() if knowledge is None else knowledge
-    model_rng, test_rng = np.random.default_rng(random_state).spawn(2)
-    fit = EvidenceEngine(_QUICK).fit(dataset, stated, 1, n_jobs, model_rng, silent)
-    assert fit.model is not None  # the family has mechanisms
-    mechanisms = fit.model.mean_functions(fit.best)
-    allowed = _no_effects(fit.best, stated)
+    search_rng, test_rng = np.random.default_rng(random_state).spawn(2)
+    if graph is not None and model is None:
+        raise OptionError("graph needs a fitted model: pass model=estimator as well.")
+    if model is not None:
+        pair, mechanisms = fitted_mechanisms(model, dataset, graph)
+        compiled = model.knowledge_ if knowledge is None else knowledge.compile(dataset.names)
+    else:
+        compiled = (Knowledge() if knowledge is None else knowledge).compile(dataset.names)
+        request = FitRequest(dataset, compiled, 1, search_rng, n_jobs=n_jobs)
+        fit = EvidenceEngine(_QUICK).fit(request)
+        assert fit.model is not None  # the family has mechanisms
+        pair, mechanisms = fit.best_graph, fit.model.mean_functions(fit.best_graph)
+    predictors = _non_effects(pair, compiled)
     rows = {}
     for j, (name, rng) in enumerate(
         zip(dataset.names, test_rng.spawn(dataset.n_variables), strict=True)
     ):
         mean, _ = mechanisms[name].moments(dataset.values)
         residual = (dataset.values[:, j] - mean) / dataset.scale[j]
-        rows[name] = _row(rng, residual, dataset, np.flatnonzero(allowed[:, j]))
+        rows[name] = _row(rng, residual, dataset, np.flatnonzero(predictors[:, j]))
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("variable")
     table.insert(5, "p_adjusted", holm(table["p_value"].to_numpy()))
     table.insert(6, "heteroscedastic", table["p_adjusted"] < level)
-    return Screening(table, fit.best, level, dataset.n_samples)
-
-
-def check_level(level: float) -> None:
-    """Refuse a level outside (0, 1)."""
-    if not 0 < level < 1:
-        raise OptionError(f"Expected level between 0 and 1; got {level!r}.")
+    return Screening(table, pair, level, dataset.n_samples, model is not None)
 
 
 def holm(p_values: npt.ArrayLike) -> FloatArray:
-    """Adjust p-values by Holm's method; NaN stay and do not count.
+    """Adjust p-values by Holm's method; NaN stays NaN and does not count.
 
     Examples
     --------
     >>> holm([0.01, float("nan"), 0.04]).tolist()
     [0.02, nan, 0.04]
     """
-    p = np.asarray(p_values, dtype=np.float64)
-    adjusted = np.full(p.shape, np.nan)
-    known = ~np.isnan(p)
-    if known.any():
-        adjusted[known] = multipletests(p[known], method="holm")[1]
+    adjusted = np.array(p_values, dtype=np.float64)
+    known = np.flatnonzero(~np.isnan(adjusted))
+    order = known[np.argsort(adjusted[known])]
+    # p_(k) (n - k + 1), monotone and at most 1 (Holm 1979).
+    steps = adjusted[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
 
 
-def _no_effects(graph: MomentGraph, knowledge: Knowledge) -> npt.NDArray[np.bool_]:
-    """Return [i, j]: i is no effect of j, neither in the graph nor by what is known."""
-    later = reachability(graph.union_graph) | knowledge.compile(graph.names).precedes
+def _non_effects(graph: MomentGraph, knowledge: CompiledKnowledge) -> npt.NDArray[np.bool_]:
+    """Return [i, j]: i is not an effect of j, neither in the graph nor by knowledge."""
+    later = reachability(graph.union_graph) | knowledge.precedes
     return ~later.T & ~np.eye(graph.n_variables, dtype=bool)
 
 
@@ -203,26 +225,26 @@ def _row(
     predictors: npt.NDArray[np.intp],
 ) -> dict[str, Any]:
     if len(predictors) == 0:
-        tests = dict.fromkeys(("breusch_pagan", "white", "forest_white", "p_value"), np.nan)
-        return {"n_predictors": 0, **tests, "moves_with": ""}
+        missing = dict.fromkeys(("breusch_pagan", "white", "forest_white", "p_value"), np.nan)
+        return {"n_predictors": 0, **missing, "moves_with": ""}
     X = dataset.values[:, predictors]
-    tests_found = spread_tests(rng, residual, X)
+    tests = spread_tests(rng, residual, X)
     scores = normal_scores(X)
     alone = [explains(white_terms(scores[:, [k]]), residual**2) for k in range(len(predictors))]
     return {
         "n_predictors": len(predictors),
-        **tests_found._asdict(),
-        "p_value": combine(tests_found),
+        **tests._asdict(),
+        "p_value": combine(tests),
         "moves_with": dataset.names[predictors[int(np.argmin(alone))]],
     }
 
 
-def _reading(row: pd.Series[Any]) -> str:
+def _verdict(row: pd.Series[Any]) -> str:
     if row["n_predictors"] == 0:
-        return "a cause of all others by the quick search; nothing to test it against."
+        return "a cause of all other columns, so there is nothing to test it against."
     p = row["p_adjusted"]
-    said = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    p_text = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     if row["heteroscedastic"]:
         most = row["moves_with"]
-        return f"its spread changes with other columns ({said}), most clearly with {most}."
-    return f"no sign that its spread changes ({said})."
+        return f"its spread changes with other columns ({p_text}), most clearly with {most}."
+    return f"no sign that its spread changes ({p_text})."

@@ -1,4 +1,4 @@
-"""Does the size of a residual depend on other columns? Three tests and their combination.
+"""Three tests of whether the size of a residual depends on other columns, and their combination.
 
 All regress the squared residual on functions of the other columns: linear ones (Breusch and Pagan
 1979, in the form of Koenker 1981), squares and products too (White 1980), or a random forest.
@@ -31,7 +31,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 _ROWS_PER_TERM = 10
 _N_TREES = 60
 _MIN_LEAF = 5
-_NEGLIGIBLE = 1e-9  # share of the largest singular value that is rounding
+_NEGLIGIBLE = 1e-9  # singular values below this share of the largest are rounding error
 _FLOOR = 1e-3  # of the mean square; keeps the logarithm of a square finite
 
 
@@ -46,13 +46,13 @@ class SpreadTests(NamedTuple):
 def normal_scores(X: FloatArray) -> FloatArray:
     """Replace each column of ``X`` (n, p) by normal quantiles of its ranks.
 
-    One outlying row then has no more say than any other.
+    An outlying row then has no more influence than any other.
     """
     return np.asarray(ndtri((rankdata(X, axis=0) - 0.5) / len(X)))
 
 
 def white_terms(scores: FloatArray) -> FloatArray:
-    """Return columns, squares and products, as many kinds as the rows allow, (n, n_terms)."""
+    """Return the columns, with squares and products where there are enough rows, (n, n_terms)."""
     n, p = scores.shape
     terms = [scores]
     if 2 * p * _ROWS_PER_TERM <= n:
@@ -66,8 +66,8 @@ def white_terms(scores: FloatArray) -> FloatArray:
 def explains(terms: FloatArray, target: FloatArray) -> float:
     """Return the p-value of n R² of ``target`` (n,) on ``terms`` (n, k), chi-squared under H0.
 
-    Only independent terms count: the square of a column with two values is that column again. NaN
-    if there are none, or fewer than two rows for each.
+    Only linearly independent terms count: the square of a two-valued column adds nothing. NaN if
+    there are none, or fewer than two rows for each.
     """
     n = len(terms)
     basis, sizes, _ = np.linalg.svd(terms - terms.mean(axis=0), full_matrices=False)
@@ -75,34 +75,34 @@ def explains(terms: FloatArray, target: FloatArray) -> float:
     k = terms.shape[1]
     if k == 0 or n < 2 * (k + 1):
         return float("nan")
-    # The test squares what it is given; the root of a shifted target has it as its square.
+    # `het_breuschpagan` squares its argument, so it is given the root of the shifted target.
     root = np.sqrt(target - target.min())
     return float(het_breuschpagan(root, np.column_stack([np.ones(n), terms]))[1])
 
 
 def forest_white(rng: np.random.Generator, residual: FloatArray, X: FloatArray) -> float:
-    """Test whether a random forest foretells the size of a residual in rows it has not seen.
+    """Test whether a random forest predicts the size of a residual in rows it has not seen.
 
-    Forests are grown for the log squared residual on each half of the rows; on the other half the
-    rank correlation of what they foretell with the truth is tested, one-sided. Unlike the R² of a
-    forest on its own rows this has a known distribution under the null hypothesis. The halves
-    share all rows, so their p-values are combined by `combine`, which allows for that.
+    A forest for the log squared residual is grown on each half of the rows; on the other half the
+    rank correlation of prediction and truth is tested, one-sided. Unlike the R² of a forest on its
+    own rows this has a known distribution under the null hypothesis. The two p-values are
+    dependent, which `combine` allows for.
     """
     square = residual**2
     target = np.log(square + _FLOOR * square.mean())
     seeds = rng.integers(2**31 - 1, size=3)
-    found = []
+    p_values = []
     halves = KFold(2, shuffle=True, random_state=int(seeds[2])).split(X)
     for seed, (seen, unseen) in zip(seeds[:2], halves, strict=True):
         forest = RandomForestRegressor(
             _N_TREES, min_samples_leaf=_MIN_LEAF, max_features=1 / 3, random_state=int(seed)
         ).fit(X[seen], target[seen])
-        foretold = forest.predict(X[unseen])
-        # Too few rows to grow a tree, or a residual of one size wherever it is looked at.
-        if np.ptp(foretold) == 0 or np.ptp(square[unseen]) == 0:
+        predicted = forest.predict(X[unseen])
+        # Too few rows to grow a tree, or a residual of constant size.
+        if np.ptp(predicted) == 0 or np.ptp(square[unseen]) == 0:
             return 1.0
-        found.append(float(spearmanr(foretold, square[unseen], alternative="greater").pvalue))
-    return combine(found)
+        p_values.append(float(spearmanr(predicted, square[unseen], alternative="greater").pvalue))
+    return combine(p_values)
 
 
 def spread_tests(rng: np.random.Generator, residual: FloatArray, X: FloatArray) -> SpreadTests:
@@ -117,9 +117,9 @@ def spread_tests(rng: np.random.Generator, residual: FloatArray, X: FloatArray) 
 
 
 def combine(p_values: list[float] | SpreadTests) -> float:
-    """Combine p-values by the Cauchy method, which dependence between them hardly disturbs.
+    """Combine p-values by the Cauchy method, which is robust against dependence between them.
 
-    ``p = 1/2 - arctan(mean tan((1/2 - p_k) π)) / π`` (Liu and Xie 2020); NaN are left out.
+    ``p = 1/2 - arctan(mean tan((1/2 - p_k) π)) / π`` (Liu and Xie 2020); NaNs are ignored.
 
     Examples
     --------
@@ -129,6 +129,6 @@ def combine(p_values: list[float] | SpreadTests) -> float:
     p = np.array([value for value in p_values if not np.isnan(value)])
     if len(p) == 0:
         return float("nan")
-    # Rounding makes ones and zeros, at which the tangent has no value.
+    # The tangent has no value at 0 and 1, to which p-values can round.
     p = np.clip(p, 1e-15, 1 - 1e-15)
     return float(0.5 - np.arctan(np.mean(np.tan((0.5 - p) * np.pi))) / np.pi)

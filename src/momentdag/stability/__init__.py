@@ -1,4 +1,4 @@
-"""Stability: what other seeds, resampled rows and leaving out a piece of knowledge change."""
+"""Stability: what other seeds, resampled rows and leaving out a statement change."""
 
 from momentdag.stability.audit import KnowledgeAudit, audit_knowledge
 from momentdag.stability.refits import Stability, bootstrap, reseed

@@ -1,4 +1,4 @@
-"""Which piece of knowledge changes the answer, and where knowledge and data conflict."""
+"""Which statements change the answer, and where knowledge and data conflict."""
 
 from __future__ import annotations
 
@@ -9,40 +9,41 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from momentdag.data import Dataset
 from momentdag.errors import OptionError
 from momentdag.knowledge import CompiledKnowledge, Knowledge
+from momentdag.knowledge.compiled import compile_statements
 from momentdag.knowledge.entries import graphs_of
 from momentdag.knowledge.statements import Statement
 from momentdag.parallel import run, shared
 from momentdag.posterior import Posterior
 from momentdag.stability.refits import refit
+from momentdag.table import Dataset
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
 
-__all__ = ["KnowledgeAudit", "audit_knowledge", "holds"]
+__all__ = ["KnowledgeAudit", "audit_knowledge", "share_of_draws"]
 
 _SURE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
 class KnowledgeAudit:
-    """What each statement does to the answer.
+    """The effect of each statement on the answer.
 
     Parameters
     ----------
     table : DataFrame
         One row for each statement, the most influential first. Columns statement (a sentence),
         kind; redundant, whether the other statements imply it; support, the probability that it
-        holds given the data and the *other* statements; binds, whether that is below 0.95, so
-        that the statement rules out what the data leave open; conflict, whether it is below 0.05;
+        holds given the data and the *other* statements; binds, whether support is below 0.95, so
+        that the statement decides something; conflict, whether support is below 0.05;
         largest_change, the largest difference that leaving it out makes to the probability of an
         edge; changed_edge, which one; total_change, the sum of the differences over all edges.
         For an edge prior, support is the probability of the edge (of the graph that agrees less
         with the stated one).
     chance : float
-        Largest change that a mere change of the seed makes: smaller ones mean nothing.
+        Largest change that another seed makes: smaller ones mean nothing.
     """
 
     table: pd.DataFrame
@@ -54,20 +55,19 @@ class KnowledgeAudit:
 
     @property
     def conflicts(self) -> tuple[str, ...]:
-        """The statements that the data speak against."""
+        """The statements that the data contradict."""
         return tuple(self.table.loc[self.table["conflict"], "statement"])
 
     def describe(self) -> str:
         """Return the audit in plain sentences."""
         lines = [
-            f"Audit of {len(self.table)} statements. Another seed alone changes the probability of "
-            f"some edge by {self.chance:.2f}."
+            f"Audit of {len(self.table)} statements. Changing only the seed changes an edge's "
+            f"probability by up to {self.chance:.2f}."
         ]
-        lines += [f"- {row['statement']} {_reading(row, self.chance)}" for row in self._rows()]
+        lines += [
+            f"- {row['statement']} {_verdict(row, self.chance)}" for _, row in self.table.iterrows()
+        ]
         return "\n".join(lines)
-
-    def _rows(self) -> list[Any]:
-        return [row for _, row in self.table.iterrows()]
 
     def __str__(self) -> str:
         return self.describe()
@@ -82,16 +82,16 @@ class _Change(NamedTuple):
 def audit_knowledge(
     rng: np.random.Generator, estimator: MomentDAG, X: Any, *, n_jobs: int = 1
 ) -> KnowledgeAudit:
-    """Fit once with all statements, and once without each, and compare.
+    """Fit with all statements and without each in turn, and compare.
 
     Parameters
     ----------
     rng : numpy.random.Generator
     estimator : MomentDAG
-        With knowledge; need not be fitted and is not changed.
+        With knowledge. It need not be fitted and is not changed.
     X : table, shape (n_samples, n_variables)
     n_jobs : int
-        Fits at a time.
+        Fits that run at the same time.
 
     Returns
     -------
@@ -102,54 +102,52 @@ def audit_knowledge(
     OptionError
         If the estimator has no knowledge.
     DataError, KnowledgeError
-        If what a fit is given cannot be used.
+        If the table or the knowledge cannot be used.
 
     Notes
     -----
-    Support is a posterior probability under the engine's own prior over graphs: a statement about
-    one edge among many possible ones starts from a small prior probability, and one that the data
-    are silent about may therefore count as binding.
+    Support is a posterior probability under the engine's prior over graphs. One edge among many
+    possible ones has a small prior probability, so a statement on which the data are silent may
+    count as binding.
 
     Examples
     --------
-    >>> import momentdag as md
-    >>> rng = np.random.default_rng(0)
-    >>> cause = rng.uniform(-2, 2, 200)
-    >>> X = np.column_stack([cause, np.sin(2 * cause) + 0.3 * rng.normal(size=200)])
-    >>> wrong = md.Knowledge(forbidden=[("x1", "x2")])
-    >>> estimator = md.MomentDAG(knowledge=wrong, n_draws=100, engine_options={"n_starts": 1})
-    >>> audit_knowledge(rng, estimator, X).conflicts
-    ("'x1' directly causes neither the mean nor the variance of 'x2'.",)
+    With an ``estimator`` that has knowledge, the statements the data contradict::
+
+        rng = np.random.default_rng(0)
+        md.stability.audit_knowledge(rng, estimator, data).conflicts
     """
     knowledge = estimator.knowledge
     if not knowledge:
-        raise OptionError("Expected an estimator with knowledge to audit; it has none.")
+        raise OptionError("The estimator has no knowledge to audit. Set knowledge=... first.")
     dataset = Dataset.from_table(X, min_variables=2)
     full = knowledge.compile(dataset.names)
     statements = knowledge.statements()
     reduced = [knowledge.without(statement) for statement in statements]
-    redundant = [_same(full, less.compile(dataset.names)) for less in reduced]
-    seed, other = (int(value) for value in rng.integers(2**31 - 1, size=2))
-    # A redundant statement changes nothing: no fit is needed to know that.
-    tasks = [(knowledge, seed), (knowledge, other)]
-    tasks += [(less, seed) for less, same in zip(reduced, redundant, strict=True) if not same]
+    redundant = [_equal(full, less.compile(dataset.names)) for less in reduced]
+    seed, other_seed = (int(value) for value in rng.integers(2**31 - 1, size=2))
+    # Leaving out a redundant statement changes nothing, so it needs no fit.
+    variants = [(knowledge, seed), (knowledge, other_seed)]
+    variants += [
+        (less, seed) for less, implied in zip(reduced, redundant, strict=True) if not implied
+    ]
     with shared(dataset):
-        every = [(estimator, dataset, told, told_seed) for told, told_seed in tasks]
-        fits = iter(list(run(_refit, every, n_jobs)))
-    told, again = next(fits), next(fits)
+        tasks = [(estimator, dataset, *variant) for variant in variants]
+        fits = iter(list(run(_refit, tasks, n_jobs)))
+    complete, reseeded = next(fits), next(fits)
     rows = []
-    for statement, same in zip(statements, redundant, strict=True):
-        untold = told if same else next(fits)
-        change = _compare(told, untold)
-        support, binds, conflict = _support(knowledge, statement, untold)
+    for statement, implied in zip(statements, redundant, strict=True):
+        without = complete if implied else next(fits)
+        change = _compare(complete, without)
+        support, binds, conflict = _support(knowledge, statement, without)
         rows.append(
             {
                 "statement": statement.text,
                 "kind": statement.kind,
-                "redundant": same,
+                "redundant": implied,
                 "support": support,
-                "binds": binds and not same,
-                "conflict": conflict and not same,
+                "binds": binds and not implied,
+                "conflict": conflict and not implied,
                 "largest_change": change.largest,
                 "changed_edge": change.edge,
                 "total_change": change.total,
@@ -158,20 +156,27 @@ def audit_knowledge(
     table = pd.DataFrame(rows).sort_values(
         "total_change", ascending=False, kind="stable", ignore_index=True
     )
-    return KnowledgeAudit(table, _compare(told, again).largest)
+    return KnowledgeAudit(table, _compare(complete, reseeded).largest)
 
 
-def holds(knowledge: Knowledge, statement: Statement, posterior: Posterior) -> float:
-    """Return the share of draws in which one statement of ``knowledge`` holds."""
-    alone = _alone(knowledge, statement).compile(posterior.names)
-    return float(np.mean(alone.allows(posterior.mean_graphs, posterior.variance_graphs)))
+def share_of_draws(knowledge: Knowledge, statement: Statement, posterior: Posterior) -> float:
+    """Return the share of draws that obey one statement of ``knowledge``, taken as hard."""
+    if statement.kind == "tier":
+        # A tier says something only relative to the others: it follows and precedes them.
+        names, place = statement.variables, knowledge.tiers.index(statement.variables)
+        order = [(a, b) for tier in knowledge.tiers[:place] for a in tier for b in names]
+        order += [(a, b) for tier in knowledge.tiers[place + 1 :] for a in names for b in tier]
+        compiled = Knowledge(order=order).compile(posterior.names)
+    else:
+        compiled = compile_statements([statement], posterior.names, None)
+    return float(np.mean(compiled.allows(posterior.mean_graphs, posterior.variance_graphs)))
 
 
 def _refit(estimator: MomentDAG, dataset: Dataset, knowledge: Knowledge, seed: int) -> Posterior:
     return refit(clone(estimator).set_params(knowledge=knowledge), dataset, seed)
 
 
-def _same(first: CompiledKnowledge, second: CompiledKnowledge) -> bool:
+def _equal(first: CompiledKnowledge, second: CompiledKnowledge) -> bool:
     return all(
         np.array_equal(getattr(first, item.name), getattr(second, item.name), equal_nan=True)
         for item in fields(first)
@@ -194,50 +199,31 @@ def _compare(first: Posterior, second: Posterior) -> _Change:
 def _support(
     knowledge: Knowledge, statement: Statement, posterior: Posterior
 ) -> tuple[float, bool, bool]:
-    """Return support, binds and conflict of a statement in draws made without it."""
+    """Return support, binds and conflict of a statement in a posterior made without it."""
     if statement.probability is None:
-        support = holds(knowledge, statement, posterior)
+        support = share_of_draws(knowledge, statement, posterior)
         return support, support < _SURE, support < 1 - _SURE
     cause, effect = statement.variables
     stated = statement.probability
-    found = [
+    probabilities = [
         posterior.edge_probability(cause, effect, graph) for graph in graphs_of(statement.moment)
     ]
-    worst = max(found, key=lambda probability: abs(probability - stated))
-    against = worst < 1 - _SURE if stated > 0.5 else worst > _SURE and stated < 0.5
-    return worst, against, against
+    farthest = max(probabilities, key=lambda probability: abs(probability - stated))
+    conflict = farthest < 1 - _SURE if stated > 0.5 else farthest > _SURE and stated < 0.5
+    return farthest, conflict, conflict
 
 
-def _alone(knowledge: Knowledge, statement: Statement) -> Knowledge:
-    """Return hard knowledge that says nothing but this statement."""
-    names = statement.variables
-    match statement.kind:
-        case "tier":
-            place = knowledge.tiers.index(names)
-            earlier = [name for tier in knowledge.tiers[:place] for name in tier]
-            later = [name for tier in knowledge.tiers[place + 1 :] for name in tier]
-            order = [(a, b) for a in earlier for b in names]
-            return Knowledge(order=order + [(a, b) for a in names for b in later])
-        case "within":
-            return Knowledge(tiers=[names], forbid_within_tiers=True)
-        case "order":
-            return Knowledge(order=[(names[0], names[1])])
-        case kind:
-            entry: Any = (*names, statement.moment)
-            field = {"root": "roots", "sink": "sinks"}.get(kind, kind)
-            stated: dict[str, Any] = {field: [entry]}
-            return Knowledge(**stated)
-
-
-def _reading(row: Any, chance: float) -> str:
+def _verdict(row: Any, chance: float) -> str:
     if row["redundant"]:
         return "The other statements imply it."
     if row["conflict"]:
-        text = f"The data speak against it (support {row['support']:.2f})."
+        text = f"The data contradict it (support {row['support']:.2f})."
     elif row["binds"]:
         text = f"It decides what the data leave open (support {row['support']:.2f})."
     else:
-        text = f"The data agree without being told (support {row['support']:.2f})."
+        text = f"The data agree with it anyway (support {row['support']:.2f})."
     if row["largest_change"] > chance:
-        text += f" It changes {row['changed_edge']} by {row['largest_change']:.2f}."
+        text += (
+            f" It changes the probability of {row['changed_edge']} by {row['largest_change']:.2f}."
+        )
     return text

@@ -1,4 +1,4 @@
-"""Fit again with other seeds, or on resampled rows, and hold the posteriors side by side."""
+"""Fit again with other seeds or on resampled rows, and compare the posteriors."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from momentdag.data import Dataset
 from momentdag.errors import DataWarning, OptionError
 from momentdag.graph import MomentGraph
 from momentdag.knowledge import Knowledge
 from momentdag.parallel import run, shared
 from momentdag.posterior import Posterior, Provenance
+from momentdag.posterior.monte_carlo import evenly_spaced
+from momentdag.table import Dataset
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
@@ -37,7 +38,19 @@ class Stability:
     posteriors : tuple of Posterior
         One for each refit.
     knowledge : Knowledge
-        What the fits were told.
+        Knowledge of the estimator.
+
+    Examples
+    --------
+    >>> edge = MomentGraph.from_edges("ab", mean=[("a", "b")])
+    >>> none = MomentGraph.from_edges("ab")
+    >>> fits = [
+    ...     Posterior("ab", [graph.mean_graph], [graph.variance_graph], Provenance("by hand"))
+    ...     for graph in (edge, edge, none)
+    ... ]
+    >>> Stability("seeds", tuple(fits), Knowledge()).edge_spread()[["low", "high", "frequency"]]
+       low  high  frequency
+    0  0.0   1.0   0.666667
     """
 
     kind: Kind
@@ -52,17 +65,12 @@ class Stability:
     def pooled(self) -> Posterior:
         """Return all draws as one posterior, in which every refit has the same weight.
 
-        Of bootstrap refits this is bagging: the average over what the sample might have been.
+        For bootstrap refits this is bagging.
         """
         fewest = min(posterior.n_draws for posterior in self.posteriors)
-        # Evenly spaced, so that a longer posterior is thinned and not cut off.
-        kept = [
-            np.floor((np.arange(fewest) + 0.5) * posterior.n_draws / fewest).astype(np.intp)
-            for posterior in self.posteriors
-        ]
         mean_graphs, variance_graphs = (
             np.concatenate(
-                [p.graphs(moment)[rows] for p, rows in zip(self.posteriors, kept, strict=True)]
+                [p.graphs(moment)[evenly_spaced(p.n_draws, fewest)] for p in self.posteriors]
             )
             for moment in ("mean", "variance")
         )
@@ -76,21 +84,21 @@ class Stability:
         )
 
     def edge_spread(self, min_probability: float = 0.05) -> pd.DataFrame:
-        """Return how far the probability of each edge varies between refits.
+        """Return how much the probability of each edge varies between refits.
 
         Returns
         -------
         DataFrame
             Columns cause, effect, moment; probability (mean over refits), sd, low, high; and
             frequency, the share of refits in which it exceeds one half. Largest sd first; edges
-            whose probability nowhere reaches ``min_probability`` are left out.
+            that reach ``min_probability`` in no refit are left out.
         """
         names = self.posteriors[0].names
         parts = []
         for moment in ("mean", "variance"):
-            found = np.stack([p.graphs(moment).mean(axis=0) for p in self.posteriors])
-            causes, effects = np.nonzero(found.max(axis=0) >= min_probability)
-            series = found[:, causes, effects]
+            probabilities = np.stack([p.graphs(moment).mean(axis=0) for p in self.posteriors])
+            causes, effects = np.nonzero(probabilities.max(axis=0) >= min_probability)
+            series = probabilities[:, causes, effects]
             parts.append(
                 pd.DataFrame(
                     {
@@ -109,29 +117,29 @@ class Stability:
         return table.sort_values("sd", ascending=False, kind="stable", ignore_index=True)
 
     def consensus(self) -> MomentGraph:
-        """Return the jointly acyclic pair that stands best for all refits; hard knowledge holds."""
+        """Return the jointly acyclic pair closest to all refits; it obeys hard knowledge."""
         hard = self.knowledge if self.knowledge.strength == "hard" else None
         return self.pooled().consensus(knowledge=hard)
 
     def describe(self) -> str:
-        """Return the outcome in plain sentences."""
+        """Return the comparison in plain sentences."""
         table = self.edge_spread()
-        what = "other seeds" if self.kind == "seeds" else "resampled rows"
-        steady = table[table["low"] > 0.5]
-        unsteady = table[(table["low"] <= 0.5) & (table["high"] > 0.5)]
+        variation = "other seeds" if self.kind == "seeds" else "resampled rows"
+        stable = table[table["low"] > 0.5]
+        unstable = table[(table["low"] <= 0.5) & (table["high"] > 0.5)]
         lines = [
-            f"{self.n_refits} fits with {what}: {len(steady)} edges have a probability above one "
-            f"half in every fit, {len(unsteady)} in some of them only."
+            f"{self.n_refits} fits with {variation}: {len(stable)} edges have a probability above "
+            f"one half in every fit, {len(unstable)} only in some."
         ]
         lines += [
             f"- {row['cause']} -> {row['effect']} ({row['moment']}): {row['low']:.2f} to "
             f"{row['high']:.2f}, above one half in {row['frequency']:.0%} of the fits."
-            for _, row in unsteady.iterrows()
+            for _, row in unstable.iterrows()
         ]
-        if self.kind == "seeds" and len(unsteady):
+        if self.kind == "seeds" and len(unstable):
             lines.append(
-                "The data are the same, so this is the search or the chains: ask for more draws, "
-                "starts or chains."
+                "The data are the same, so the search or the chains have not converged: ask for "
+                "more draws, starts or chains."
             )
         return "\n".join(lines)
 
@@ -153,12 +161,12 @@ def reseed(
     ----------
     rng : numpy.random.Generator
     estimator : MomentDAG
-        Its options are used; it need not be fitted and is not changed.
+        Its options are used. It need not be fitted and is not changed.
     X : table, shape (n_samples, n_variables)
     n_refits : int
         At least 2.
     n_jobs : int
-        Fits at a time; on a cluster, see `momentdag.parallel`, as many as it takes.
+        Fits that run at the same time; for a cluster see `momentdag.parallel`.
 
     Returns
     -------
@@ -167,15 +175,13 @@ def reseed(
     Raises
     ------
     OptionError, DataError, KnowledgeError
-        If the number of refits, or what a fit is given, cannot be used.
+        If the number of refits, the table or the knowledge cannot be used.
 
     Examples
     --------
-    >>> import momentdag as md
-    >>> data = md.simulate.preset("linear-anm-3", np.random.default_rng(0), n_samples=100).data
-    >>> estimator = md.MomentDAG(n_draws=100, engine_options={"n_starts": 1})
-    >>> reseed(np.random.default_rng(1), estimator, data, n_refits=2).n_refits
-    2
+    Edges whose probability depends on the seed::
+
+        print(md.stability.reseed(np.random.default_rng(1), md.MomentDAG(), data))
     """
     dataset = _read(X, n_refits)
     return _refits("seeds", rng, estimator, dataset, [None] * n_refits, n_jobs)
@@ -191,18 +197,14 @@ def bootstrap(
 ) -> Stability:
     """Fit an estimator to rows drawn with replacement.
 
-    A fit is surer of a resampled table than of the table itself, as its copied rows count twice;
-    read the spread between fits and the pooled draws, not a single refit.
-
-    Parameters, result and errors are those of `reseed`.
+    Copied rows count twice, so a single refit is more certain than it should be: read the spread
+    between refits and the pooled draws. Parameters, result and errors are those of `reseed`.
 
     Examples
     --------
-    >>> import momentdag as md
-    >>> data = md.simulate.preset("linear-anm-2", np.random.default_rng(0), n_samples=100).data
-    >>> estimator = md.MomentDAG(n_draws=100, engine_options={"n_starts": 1})
-    >>> bootstrap(np.random.default_rng(1), estimator, data, n_refits=2).consensus().names
-    ('x1', 'x2')
+    One pair of graphs for 20 resampled tables::
+
+        md.stability.bootstrap(np.random.default_rng(1), md.MomentDAG(), data).consensus()
     """
     dataset = _read(X, n_refits)
     return _refits("bootstrap", rng, estimator, dataset, rng.spawn(n_refits), n_jobs)
@@ -212,7 +214,7 @@ def refit(estimator: MomentDAG, dataset: Dataset, seed: int) -> Posterior:
     """Return the posterior of a clone of ``estimator``, fitted quietly on one process."""
     fresh = clone(estimator).set_params(random_state=seed, n_jobs=1, verbose=False)
     with warnings.catch_warnings():
-        # Told once by the caller's own fit; here the spread between fits is the finding.
+        # The caller's own fit warns; here the spread between fits is what is reported.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", DataWarning)
         posterior: Posterior = fresh.fit(dataset).posterior_
@@ -221,7 +223,7 @@ def refit(estimator: MomentDAG, dataset: Dataset, seed: int) -> Posterior:
 
 def _read(X: Any, n_refits: int) -> Dataset:
     if isinstance(n_refits, bool) or not isinstance(n_refits, int | np.integer) or n_refits < 2:
-        raise OptionError(f"Expected n_refits to be a whole number from 2; got {n_refits!r}.")
+        raise OptionError(f"Expected n_refits to be an integer of at least 2; got {n_refits!r}.")
     return Dataset.from_table(X, min_variables=2)
 
 
@@ -247,7 +249,7 @@ def _refits(
 def _refit(
     estimator: MomentDAG, dataset: Dataset, row_rng: np.random.Generator | None, seed: int
 ) -> Posterior:
-    # Rows are drawn where the fit runs, so that only the table itself has to travel.
+    # Rows are drawn in the worker, so that only the shared table is sent.
     if row_rng is not None:
         rows = row_rng.integers(dataset.n_samples, size=dataset.n_samples)
         dataset = Dataset(dataset.values[rows], dataset.names)

@@ -42,7 +42,7 @@ def test_graphml_comes_back(posterior, graph, tmp_path):
 
 def test_foreign_graphml_must_say_its_moment():
     foreign = "\n".join(nx.generate_graphml(nx.DiGraph([("a", "b")])))
-    with pytest.raises(GraphError, match="to say mean= or variance="):
+    with pytest.raises(GraphError, match="to have mean= or variance="):
         from_graphml(foreign)
 
 

@@ -46,7 +46,7 @@ def test_pgmpy_reads_dagitty():
 
 @pytest.mark.parametrize("name", ["graph", "node", "ends\\", "two\nlines"])
 def test_names_that_dagitty_cannot_hold(name):
-    with pytest.raises(GraphError, match="names that DAGitty can hold"):
+    with pytest.raises(GraphError, match="DAGitty cannot represent the name"):
         to_dagitty(MomentGraph.from_edges([name, "b"]))
 
 
@@ -68,6 +68,6 @@ def test_pydot_reads_dot(posterior, graph):
 
 
 def test_names_that_dot_cannot_hold():
-    with pytest.raises(GraphError, match="names that DOT can hold"):
+    with pytest.raises(GraphError, match="DOT cannot represent the name"):
         to_dot(MomentGraph.from_edges(["ends\\", "b"]))
     assert '"graph"' in to_dot(MomentGraph.from_edges(["graph", "b"]))

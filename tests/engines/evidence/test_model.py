@@ -9,10 +9,11 @@ from scipy.integrate import quad
 from scipy.stats import kstest
 
 import momentdag as md
-from momentdag.engines.evidence.engine import canonical_columns
-from momentdag.engines.evidence.features import MEAN_DETAIL, SCALE_DETAIL, FeatureMap, Kernel
+from momentdag.engines.evidence.local.features import FeatureMap, Kernel
+from momentdag.engines.evidence.local.location_scale import LocalScorer
+from momentdag.engines.evidence.local.tuning import TUNING
 from momentdag.engines.evidence.model import EvidenceModel
-from momentdag.engines.evidence.score import LocalScorer
+from momentdag.engines.standardise import canonical_order
 from momentdag.graph import MomentGraph
 
 NAMES = ("a", "b", "y")
@@ -26,12 +27,12 @@ def make_model(n=300, budget_bytes=2**20, ranks=False, noise="flexible"):
     skewed = rng.gamma(2.0, size=n)  # a shape that needs the tilt
     y = 100 + 10 * (np.sin(a) + np.exp(0.5 * b) * (skewed - 2) / np.sqrt(2))
     dataset = md.Dataset.from_table(pd.DataFrame({"a": a, "b": b, "y": y}))
-    columns = canonical_columns(dataset)
+    columns = canonical_order(dataset.standardised, dataset.names)
     z = dataset.standardised[:, columns]
     rows = np.arange(0, n, n // 40)
     kernel = Kernel("network", 1.5, 0.3)
-    mean = FeatureMap(z, kernel, rows, MEAN_DETAIL, ranks)
-    scale = FeatureMap(z, kernel, rows, SCALE_DETAIL, ranks)
+    mean = FeatureMap(z, kernel, rows, TUNING.mean_detail, ranks)
+    scale = FeatureMap(z, kernel, rows, TUNING.scale_detail, ranks)
     model = EvidenceModel(dataset, columns, LocalScorer(z, mean, scale, noise), budget_bytes)
     return model, dataset.values
 
@@ -114,15 +115,15 @@ def test_noise_is_that_of_the_fitted_density(noise):
 
 def test_memory_is_bounded_and_what_was_dropped_comes_back_the_same():
     model, values = make_model()
-    one = model.mechanism(GRAPH, "y").n_bytes
+    model.mechanism(GRAPH, "y")
+    one = model._mechanisms.used
     small, _ = make_model(budget_bytes=int(1.5 * one))
     before = small.mean_functions(GRAPH)["y"].moments(values)
     reverse = MomentGraph.from_edges(NAMES, mean=[("y", "a")], variance=[("y", "b")])
     for graph in (EMPTY, reverse):
         for name in NAMES:
             small.mechanism(graph, name)
-    assert small._bytes <= 1.5 * one
-    assert small._bytes == sum(kept.n_bytes for kept in small._mechanisms.values())
+    assert small._mechanisms.used <= 1.5 * one
     after = small.mean_functions(GRAPH)["y"].moments(values)
     np.testing.assert_array_equal(before, after)
 

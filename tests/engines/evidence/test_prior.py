@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from momentdag.engines.evidence.family import Parents
-from momentdag.engines.evidence.prior import GraphPrior, adjacency, column_mask
+from momentdag.engines.evidence.local.protocol import Parents
+from momentdag.engines.evidence.prior import GraphPrior, adjacency
+from momentdag.engines.evidence.support.bitmasks import column_mask
 from momentdag.knowledge import Knowledge
 
 NAMES = ["a", "b", "c", "d"]

@@ -6,12 +6,11 @@ import pytest
 
 import momentdag as md
 from momentdag.engines.evidence import refit as module
-from momentdag.engines.evidence.engine import canonical_columns
+from momentdag.engines.evidence.local.hyperparameters import Hyperparameters, make_scorer
 from momentdag.engines.evidence.model import EvidenceModel
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.refit import AllRows, chunks
-from momentdag.engines.evidence.scoring import Hyperparameters, make_scorer
-from momentdag.engines.evidence.storage import from_state, state
+from momentdag.engines.standardise import canonical_order
 from momentdag.graph import MomentGraph
 
 GRAPH = MomentGraph.from_edges(("a", "b", "y"), mean=[("a", "y")], variance=[("b", "y")])
@@ -28,7 +27,7 @@ def draw(n, seed):
 def models(noise):
     """Return the model of few rows, of few with functions from all, and of all rows."""
     dataset = md.Dataset.from_table(draw(N_MANY, 0))
-    columns = canonical_columns(dataset)
+    columns = canonical_order(dataset.standardised, dataset.names)
     z = np.round(dataset.standardised[:, columns], 8)
     few = z[:: N_MANY // N_FEW]
     options = EvidenceOptions(noise=noise)
@@ -91,9 +90,9 @@ def test_chunks_cover_every_row_once():
 
 def test_the_model_comes_back_to_the_bit():
     _, model, _ = models("flexible")
-    stored = state(model)
+    stored = model.to_state()
     assert "all_targets" not in stored.arrays  # stored once where they are the same
-    found = from_state(stored)
+    found = EvidenceModel.from_state(stored)
     test = draw(100, 3).to_numpy()
     np.testing.assert_array_equal(model.moments(test, GRAPH, "y"), found.moments(test, GRAPH, "y"))
 

@@ -4,8 +4,10 @@ import jax
 import numpy as np
 import pytest
 
-from momentdag.engines.protocol import silent
+from momentdag.engines.protocol import NullCheckpoint, silent
 from momentdag.engines.variational.fitting import shares_of, train
+
+NO_CHECKPOINT = NullCheckpoint()
 
 
 class Memory:
@@ -32,13 +34,13 @@ def same(one, two):
 
 
 def test_all_restarts_are_kept_and_their_spread_reported(problem, quick):
-    trained = train(np.random.default_rng(0), problem, quick, silent)
+    trained = train(np.random.default_rng(0), problem, quick, silent, NO_CHECKPOINT)
     assert trained.objectives.shape == trained.shares.shape == (2,)
     assert all(len(part) == 2 for part in jax.tree.leaves(trained.weights))
     assert trained.spread == pytest.approx(abs(np.diff(trained.objectives)[0]) / 2)
     assert (trained.n_steps, len(trained.trace), trained.converged) == (1000, 2, False)
-    assert same(trained, train(np.random.default_rng(0), problem, quick, silent))
-    assert not same(trained, train(np.random.default_rng(1), problem, quick, silent))
+    assert same(trained, train(np.random.default_rng(0), problem, quick, silent, NO_CHECKPOINT))
+    assert not same(trained, train(np.random.default_rng(1), problem, quick, silent, NO_CHECKPOINT))
 
 
 def test_shares_make_the_objective_of_the_mixture_largest(quick):
@@ -64,7 +66,7 @@ def test_shares_make_the_objective_of_the_mixture_largest(quick):
 
 def test_training_ends_when_nothing_improves(problem, quick):
     options = replace(quick, max_steps=50_000, warm_up_steps=0, tolerance=10.0, n_cuts=1)
-    trained = train(np.random.default_rng(0), problem, options, silent)
+    trained = train(np.random.default_rng(0), problem, options, silent, NO_CHECKPOINT)
     # The first chunk counts as an improvement, then two idle chunks for the cut and two to end.
     assert trained.converged
     assert len(trained.trace) == 5
@@ -72,7 +74,7 @@ def test_training_ends_when_nothing_improves(problem, quick):
 
 def test_a_killed_fit_goes_on_to_the_same_bits(problem, quick):
     options = replace(quick, max_steps=1500)
-    whole = train(np.random.default_rng(3), problem, options, silent)
+    whole = train(np.random.default_rng(3), problem, options, silent, NO_CHECKPOINT)
     memory = Memory()
 
     def kill(stage, done, total):
@@ -96,9 +98,11 @@ def interrupt_after(steps):
 
 def test_an_interruption_raises_or_returns_what_there_is(problem, quick):
     with pytest.raises(KeyboardInterrupt):
-        train(np.random.default_rng(0), problem, quick, interrupt_after(500))
+        train(np.random.default_rng(0), problem, quick, interrupt_after(500), NO_CHECKPOINT)
     partial = replace(quick, return_partial=True)
-    trained = train(np.random.default_rng(0), problem, partial, interrupt_after(500))
+    trained = train(
+        np.random.default_rng(0), problem, partial, interrupt_after(500), NullCheckpoint()
+    )
     assert trained.interrupted
     assert trained.n_steps == 500
     assert np.isfinite(trained.objectives).all()
@@ -106,13 +110,19 @@ def test_an_interruption_raises_or_returns_what_there_is(problem, quick):
 
 def test_progress_tells_the_objective(problem, quick):
     heard = []
-    train(np.random.default_rng(0), problem, quick, lambda *report: heard.append(report))
+    train(
+        np.random.default_rng(0),
+        problem,
+        quick,
+        lambda *report: heard.append(report),
+        NullCheckpoint(),
+    )
     assert [done for _, done, _ in heard] == [0, 500, 1000]
     assert all("objective" in stage for stage, _, _ in heard[1:])
 
 
 def test_a_restart_that_loses_its_numbers_is_put_back(problem, quick):
     wild = replace(quick, learning_rate=1e30)
-    trained = train(np.random.default_rng(0), problem, wild, silent)
+    trained = train(np.random.default_rng(0), problem, wild, silent, NO_CHECKPOINT)
     assert np.isfinite(trained.objectives).all()
     assert all(np.isfinite(part).all() for part in jax.tree.leaves(trained.weights))

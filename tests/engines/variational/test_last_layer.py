@@ -5,8 +5,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import multivariate_t, norm
 
-from momentdag.engines.evidence.family import Parents
-from momentdag.engines.evidence.linear import LinearScorer
+from momentdag.engines.evidence.local.linear import LinearScorer
+from momentdag.engines.evidence.local.protocol import Parents
 from momentdag.engines.variational import last_layer
 from momentdag.engines.variational.last_layer import SCATTER, log_evidences, refit
 from momentdag.engines.variational.likelihood import initial_networks

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from momentdag.data import Dataset
 from momentdag.engines.variational.likelihood import (
     Networks,
     evaluate,
@@ -14,6 +13,7 @@ from momentdag.engines.variational.likelihood import (
 from momentdag.engines.variational.model import VariationalModel
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior, Provenance
+from momentdag.table import Dataset
 
 NAMES = ("dose", "growth", "yield")
 

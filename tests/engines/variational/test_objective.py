@@ -100,7 +100,7 @@ def exact_bound(problem, weights):
     return jnp.sum(jnp.exp(log_q) * (log_p + log_prior - log_q))
 
 
-@pytest.fixture(scope="module", params=[2, 3])
+@pytest.fixture(scope="module", params=[pytest.param(2, marks=pytest.mark.slow), 3])
 def case(request, make_problem, pair_table):
     d = request.param
     return make_problem(pair_table[:20, :d]), some_weights(d)

@@ -4,7 +4,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from momentdag.engines.evidence.exact import enumerate_pairs
+from momentdag.engines.evidence.sampling.exact import enumerate_pairs
 from momentdag.engines.variational import resampling
 from momentdag.engines.variational.parent_sets import EdgePrior
 from momentdag.engines.variational.resampling import Proposals, resample, systematic

@@ -1,7 +1,7 @@
-"""Exporters: the learned pair of graphs, and the fitted mechanisms, in the formats of others.
+"""Exporters: the learned graphs and fitted mechanisms in the formats of other programs.
 
-Nothing here needs more than the core dependencies but `to_dowhy`, `to_pgmpy` and `to_arviz`, which
-import their packages when they are called.
+`to_dowhy`, `to_pgmpy` and `to_arviz` each need the extra of the same name; the others need only the
+core dependencies.
 """
 
 from momentdag.effects.export.draws import to_arviz

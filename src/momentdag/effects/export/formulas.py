@@ -1,7 +1,7 @@
 """Formulas for distributional regression: ``y ~ x1 + x2; sigma ~ x5``.
 
-One line for each variable, in causal order: the mean causes, then the causes of the scale. The
-two halves are what gamlss, mgcv (``gaulss``), brms (``bf``) and Bambi take for the mean and sigma.
+One line for each variable, in causal order: the causes of the mean, then those of the scale. The
+two halves are the formulas that gamlss, mgcv (``gaulss``), brms (``bf``) and Bambi take.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from momentdag.graph import MomentGraph
 
 __all__ = ["from_formulas", "to_formulas"]
 
-# R's syntactic names, which are also Python identifiers but for the dots.
+# R's syntactic names: Python identifiers that may also contain dots.
 _PLAIN = re.compile(r"(?:[A-Za-z]|\.(?![0-9]))[A-Za-z0-9._]*\Z")
 _RESERVED = re.compile(
     r"(?:if|else|repeat|while|function|for|next|break|in|TRUE|FALSE|NULL|Inf|NaN|NA|s|sigma)\Z"
@@ -48,19 +48,19 @@ def to_formulas(source: Source, *, smooth: bool = False) -> str:
     """
     graph = read_source(source).graph
 
-    def right(causes: tuple[str, ...]) -> str:
-        terms = [f"s({_quoted(cause)})" if smooth else _quoted(cause) for cause in causes]
-        return " + ".join(terms) or "1"
+    def terms(causes: tuple[str, ...]) -> str:
+        quoted = [f"s({_quoted(cause)})" if smooth else _quoted(cause) for cause in causes]
+        return " + ".join(quoted) or "1"
 
     return "\n".join(
-        f"{_quoted(name)} ~ {right(graph.parents(name, 'mean'))}; "
-        f"sigma ~ {right(graph.parents(name, 'variance'))}"
+        f"{_quoted(name)} ~ {terms(graph.parents(name, 'mean'))}; "
+        f"sigma ~ {terms(graph.parents(name, 'variance'))}"
         for name in graph.order
     )
 
 
 def from_formulas(text: str) -> MomentGraph:
-    r"""Read the pair back from `to_formulas`; variables stand in the order of the lines.
+    r"""Read the pair from the text of `to_formulas`; variables keep the order of the lines.
 
     Raises
     ------
@@ -77,17 +77,17 @@ def from_formulas(text: str) -> MomentGraph:
     for line in filter(str.strip, text.splitlines()):
         effect, rest = _read_term(line, 0, line)
         names.append(effect)
-        for moment, found in edges.items():
+        for moment, listed in edges.items():
             rest = _expect("~" if moment == "mean" else "; sigma ~", line, rest)
             while True:
                 cause, rest = _read_term(line, rest, line)
                 if cause != "1" or line[:rest].rstrip().endswith("`"):
-                    found.append((cause, effect))
+                    listed.append((cause, effect))
                 if not line[rest:].startswith("+"):
                     break
                 rest += 1
         if line[rest:].strip():
-            raise GraphError(f"Expected nothing after the causes of sigma; got {line!r}.")
+            raise GraphError(f"Unexpected text after the causes of sigma in {line!r}.")
     return MomentGraph.from_edges(names, **edges)
 
 
@@ -98,17 +98,17 @@ def _quoted(name: str) -> str:
 
 
 def _read_term(text: str, start: int, line: str) -> tuple[str, int]:
-    found = _TERM.match(text, start)
-    if found is None:
+    match = _TERM.match(text, start)
+    if match is None:
         raise GraphError(f"Expected lines like 'y ~ x1 + x2; sigma ~ x5'; got {line!r}.")
-    quoted, plain = found.groups()
+    quoted, plain = match.groups()
     name = plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
-    return name, found.end()
+    return name, match.end()
 
 
 def _expect(mark: str, line: str, start: int) -> int:
     pattern = r"\s*".join(re.escape(part) for part in mark.split())
-    found = re.compile(rf"\s*{pattern}").match(line, start)
-    if found is None:
+    match = re.compile(rf"\s*{pattern}").match(line, start)
+    if match is None:
         raise GraphError(f"Expected {mark!r} in lines like 'y ~ x1; sigma ~ x5'; got {line!r}.")
-    return found.end()
+    return match.end()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from momentdag.effects.export.source import optional_package, read_source
-from momentdag.effects.fitted import read_fit
+from momentdag.effects.inputs import consensus_pair, read_inputs
+from momentdag.errors import require
 from momentdag.graph import MomentGraph
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ def to_dowhy(
 ) -> InvertibleStructuralCausalModel:
     """Return a fitted DoWhy model: ``X_j = m_j(mean parents) + v_j(variance parents) E_j``.
 
-    It can be sampled, intervened on and asked for counterfactuals with ``dowhy.gcm``. Functions
-    are at their posterior means given one pair of graphs; for the uncertainty of both use
-    `momentdag.effects.intervene`. It is fitted: do not call ``gcm.fit`` on it.
+    Use it with ``dowhy.gcm`` for samples, interventions and counterfactuals; do not call
+    ``gcm.fit`` on it. Functions are at their posterior means given one pair of graphs; for the
+    uncertainty of both use `momentdag.effects.intervene`.
 
     Parameters
     ----------
@@ -40,7 +40,9 @@ def to_dowhy(
     Raises
     ------
     OptionError
-        If DoWhy is not installed or the family of the fit has no mechanisms.
+        If the family of the fit has no mechanisms.
+    MissingExtraError
+        If DoWhy is not installed.
     NotFittedError
         If the estimator is not fitted.
     GraphError
@@ -48,30 +50,30 @@ def to_dowhy(
 
     Examples
     --------
-    >>> import momentdag as md
-    >>> simulation = md.simulate.preset("sparse-5", np.random.default_rng(3))
-    >>> fit = md.MomentDAG(n_draws=400, random_state=0).fit(simulation.data)
-    >>> model = to_dowhy(fit)  # doctest: +SKIP
-    >>> from dowhy import gcm  # doctest: +SKIP
-    >>> gcm.interventional_samples(
-    ...     model, {"x1": lambda x: 2.0}, num_samples_to_draw=1000
-    ... )["x2"].std()  # doctest: +SKIP
+    With a fitted ``estimator``, the sd of ``x2`` after setting ``x1`` to 2::
+
+        model = md.effects.export.to_dowhy(estimator)
+        dowhy.gcm.interventional_samples(
+            model, {"x1": lambda x: 2.0}, num_samples_to_draw=1000
+        )["x2"].std()
     """
-    fitted = read_fit(estimator)
-    gcm = optional_package("dowhy.gcm", "dowhy")
-    # Imported here, as its classes have bases in the optional package.
+    inputs = read_inputs(estimator)
+    require("dowhy", extra="dowhy", purpose="Export to DoWhy")
+    from dowhy import gcm
+
+    # Imported here: its classes derive from classes of the optional package.
     from momentdag.effects.export import location_scale
 
-    names = fitted.names
-    pair = read_source(estimator).graph if graph is None else graph.reorder(names)
-    mechanisms = fitted.model.mean_functions(pair)
+    names = inputs.names
+    pair = consensus_pair(estimator) if graph is None else graph.reorder(names)
+    mechanisms = inputs.model.mean_functions(pair)
     union: nx.DiGraph[Any] = nx.DiGraph()
     union.add_nodes_from(names)
     union.add_edges_from(pair.edges())
     model = gcm.InvertibleStructuralCausalModel(union)
     rngs = np.random.default_rng(random_state).spawn(len(names))
     for name, rng in zip(names, rngs, strict=True):
-        # DoWhy hands over the values of a node's parents in the order of their names.
+        # DoWhy passes the values of a node's parents in the order of their names.
         parents = sorted(pair.parents(name))
         columns = [names.index(parent) for parent in parents]
         kind = location_scale.LocationScaleModel if parents else location_scale.RootModel

@@ -1,4 +1,4 @@
-"""Graphs for programs that hold graphs: networkx, GraphML, Cytoscape, pgmpy."""
+"""Graphs for other graph programs: networkx, GraphML, Cytoscape, pgmpy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from momentdag.effects.export.source import Source, optional_package, read_source
+from momentdag.effects.export.source import Source, read_source
+from momentdag.errors import require
 from momentdag.graph import MomentGraph, Selection
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def to_graphml(source: Source) -> str:
 
 
 def from_graphml(text: str) -> MomentGraph:
-    """Read the pair back from `to_graphml`, or from any GraphML with mean= and variance=.
+    """Read the pair from the text of `to_graphml`, or any GraphML with mean= and variance=.
 
     Raises
     ------
@@ -97,12 +98,14 @@ def to_cytoscape(source: Source) -> dict[str, Any]:
 def to_pgmpy(source: Source, moment: Selection = "either") -> DAG:
     """Return a pgmpy ``DAG`` of the selected edges, which carry the attributes of `to_networkx`.
 
-    pgmpy has no model whose variance depends on causes: structure alone can be handed over.
+    pgmpy has no model whose variance depends on causes, so only the structure is exported.
 
     Raises
     ------
     OptionError
-        If pgmpy is not installed or the source cannot be exported.
+        If the source cannot be exported.
+    MissingExtraError
+        If pgmpy is not installed.
     GraphError
         If ``moment`` is none of the choices.
 
@@ -112,10 +115,12 @@ def to_pgmpy(source: Source, moment: Selection = "either") -> DAG:
     >>> sorted(to_pgmpy(graph, "mean").edges)  # doctest: +SKIP
     [('a', 'b')]
     """
-    base = optional_package("pgmpy.base", "pgmpy")
+    require("pgmpy", extra="pgmpy", purpose="Export to pgmpy")
+    from pgmpy.base import DAG
+
     union = to_networkx(source)
     chosen = read_source(source).graph.edges(moment)
-    dag = base.DAG()
+    dag = DAG()
     dag.add_nodes_from(union.nodes)
     dag.add_edges_from(chosen)
     for cause, effect in chosen:

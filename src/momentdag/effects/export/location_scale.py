@@ -1,8 +1,8 @@
-"""Our mechanisms as DoWhy sees them; importing this needs DoWhy."""
+"""Our mechanisms as DoWhy causal mechanisms; importing this module needs DoWhy."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,8 @@ __all__ = ["PARENTS_DURING_FIT", "LocationScaleModel", "RootModel"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
-class LocationScaleModel(InvertibleFunctionalCausalModel):  # type: ignore[misc]
-    """A variable with causes: its mean plus its standard deviation times noise."""
+class _FittedMechanism:
+    """A mechanism of our fit with its generator, in a table of ``width`` columns."""
 
     def __init__(
         self, rng: np.random.Generator, mechanism: Mechanism, columns: list[int], width: int
@@ -27,6 +27,21 @@ class LocationScaleModel(InvertibleFunctionalCausalModel):  # type: ignore[misc]
         self.mechanism = mechanism
         self.columns = columns
         self.width = width
+
+    def fit(self, X: FloatArray, Y: FloatArray | None = None) -> None:
+        """Raise `OptionError`: the mechanism is fitted already."""
+        raise OptionError(
+            "This model was fitted by momentdag and cannot be fitted again. Fit MomentDAG to the "
+            "new data and export the result."
+        )
+
+    def clone(self) -> Self:
+        """Return a copy, which is fitted too."""
+        return type(self)(self.rng, self.mechanism, self.columns, self.width)
+
+
+class LocationScaleModel(_FittedMechanism, InvertibleFunctionalCausalModel):  # type: ignore[misc]
+    """A variable with causes: its mean plus its standard deviation times noise."""
 
     def _moments(self, parent_samples: FloatArray) -> tuple[FloatArray, FloatArray]:
         values = np.zeros((len(parent_samples), self.width))
@@ -48,43 +63,12 @@ class LocationScaleModel(InvertibleFunctionalCausalModel):  # type: ignore[misc]
         mean, sd = self._moments(parent_samples)
         return (np.reshape(target_samples, (-1, 1)) - mean) / sd
 
-    def fit(self, X: FloatArray, Y: FloatArray) -> None:
-        """Refuse: the mechanism is fitted."""
-        raise _already_fitted()
 
-    def clone(self) -> LocationScaleModel:
-        """Return a copy, which is fitted too."""
-        return LocationScaleModel(self.rng, self.mechanism, self.columns, self.width)
-
-
-class RootModel(StochasticModel):  # type: ignore[misc]
+class RootModel(_FittedMechanism, StochasticModel):  # type: ignore[misc]
     """A variable without causes."""
-
-    def __init__(
-        self, rng: np.random.Generator, mechanism: Mechanism, columns: list[int], width: int
-    ) -> None:
-        self.rng = rng
-        self.mechanism = mechanism
-        self.columns = columns
-        self.width = width
 
     def draw_samples(self, num_samples: int) -> FloatArray:
         """Draw values, (num_samples, 1)."""
         mean, sd = self.mechanism.moments(np.zeros((1, self.width)))
         noise = self.mechanism.draw_noise(self.rng, num_samples)
         return (mean + sd * noise)[:, None]
-
-    def fit(self, X: FloatArray) -> None:
-        """Refuse: the mechanism is fitted."""
-        raise _already_fitted()
-
-    def clone(self) -> RootModel:
-        """Return a copy, which is fitted too."""
-        return RootModel(self.rng, self.mechanism, self.columns, self.width)
-
-
-def _already_fitted() -> OptionError:
-    return OptionError(
-        "Expected no fit of a model that momentdag has fitted; got a call of fit. Fit MomentDAG to "
-        "the new data and export it again."
-    )

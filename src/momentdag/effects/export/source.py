@@ -1,17 +1,16 @@
-"""What can be exported as a graph: a pair as it stands, a posterior, a fitted estimator."""
+"""What can be exported as a graph: a pair of graphs, a posterior, a fitted estimator."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import ModuleType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from momentdag.effects.inputs import consensus_pair
 from momentdag.errors import OptionError
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior
@@ -19,7 +18,7 @@ from momentdag.posterior import Posterior
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
 
-__all__ = ["Edge", "LabelledGraph", "Source", "optional_package", "read_source"]
+__all__ = ["Edge", "LabelledGraph", "Source", "read_source"]
 
 Source: TypeAlias = "MomentGraph | Posterior | MomentDAG"
 """A posterior stands for its consensus, an estimator for the consensus it shows."""
@@ -73,14 +72,14 @@ class LabelledGraph:
 
 
 def read_source(source: Source) -> LabelledGraph:
-    """Take the pair and the probabilities from what is given.
+    """Return the pair, and the edge probabilities if there are draws.
 
     Raises
     ------
     OptionError
-        If it is none of the kinds that can be exported.
+        If the source cannot be exported.
     NotFittedError
-        If it is an estimator that is not fitted.
+        If the source is an estimator that is not fitted.
     """
     if isinstance(source, MomentGraph):
         return LabelledGraph(source, None)
@@ -88,29 +87,8 @@ def read_source(source: Source) -> LabelledGraph:
         return _with_probabilities(source.consensus(), source)
     if hasattr(source, "fit"):
         check_is_fitted(source, "posterior_")
-        names = source.posterior_.names
-        pair = MomentGraph.from_edges(
-            names, mean=source.mean_graph_.edges, variance=source.variance_graph_.edges
-        )
-        return _with_probabilities(pair, source.posterior_)
+        return _with_probabilities(consensus_pair(source), source.posterior_)
     raise OptionError(f"Expected a MomentGraph, a Posterior or a fitted MomentDAG; got {source!r}.")
-
-
-def optional_package(name: str, extra: str) -> ModuleType:
-    """Import a package that is an optional extra.
-
-    Raises
-    ------
-    OptionError
-        If it is not installed; the message says how to get it.
-    """
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise OptionError(
-            f"Expected the package {name.split('.')[0]!r}, which is not installed. Use pip install "
-            f"'momentdag[{extra}]'."
-        ) from None
 
 
 def _with_probabilities(graph: MomentGraph, posterior: Posterior) -> LabelledGraph:

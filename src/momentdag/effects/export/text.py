@@ -85,13 +85,12 @@ def to_dagitty(source: Source, moment: Selection = "either", *, labels: bool = F
 
 
 def _quoted(name: str, language: str) -> str:
-    # Either language escapes a quote by a backslash and takes any other backslash as it is, so
-    # that one at the end would escape the closing quote.
+    # In both languages a backslash escapes a quote and is literal elsewhere, so one at the end
+    # would escape the closing quote.
     reserved = name in ("graph", "node") and language == "DAGitty"
     if reserved or name.endswith("\\") or _CONTROL.search(name):
         raise GraphError(
-            f"Expected names that {language} can hold; got {name!r}. Rename it: control characters "
-            "and a backslash at the end are not possible there, nor are 'graph' and 'node' in "
-            "DAGitty."
+            f"{language} cannot represent the name {name!r}. Rename the column: control characters "
+            "and a backslash at the end are not allowed, nor 'graph' and 'node' in DAGitty."
         )
     return '"' + name.replace('"', '\\"') + '"'

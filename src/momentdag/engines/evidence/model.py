@@ -7,25 +7,26 @@ with graphs: P(mean graph, variance graph, functions | data).
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
-from momentdag.data import Dataset
-from momentdag.engines.evidence.family import Parents
-from momentdag.engines.evidence.features import Projection
-from momentdag.engines.evidence.noise import NoiseDensity
-from momentdag.engines.evidence.prior import column_mask
+from momentdag.engines.evidence.local.features import Projection
+from momentdag.engines.evidence.local.location_scale import LocalFit, LocalScorer
+from momentdag.engines.evidence.local.noise.density import NoiseDensity
+from momentdag.engines.evidence.local.protocol import Parents
 from momentdag.engines.evidence.refit import AllRows, Coefficients, chunks, refit
-from momentdag.engines.evidence.score import LocalFit, LocalScorer
-from momentdag.engines.storage import ColumnUnits
+from momentdag.engines.evidence.state import ModelParts, read_parts, write_parts
+from momentdag.engines.evidence.support.bitmasks import column_mask
+from momentdag.engines.evidence.support.cache import BudgetedCache
+from momentdag.engines.standardise import ColumnUnits
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior
+from momentdag.storage.state import State
 
 __all__ = ["DrawnMechanism", "EvidenceMechanism", "EvidenceModel", "LocalMechanism"]
 
@@ -69,15 +70,6 @@ class LocalMechanism:
         """The standardised noise density."""
         return self.fit.noise
 
-    @property
-    def n_bytes(self) -> int:
-        """Memory this takes, roughly: what grows with rows and basis functions."""
-        fit, bases = self.fit, (self.mean_basis, self.scale_basis)
-        arrays = [fit.log_std, fit.residual, fit.second_moment, fit.mean.gram, fit.mean.factor]
-        arrays += [array for basis in bases for array in (basis.inducing, basis.weights)]
-        arrays += [basis.ranks for basis in bases if basis.ranks is not None]
-        return sum(array.nbytes for array in arrays)
-
     def predict(self, values: FloatArray) -> Prediction:
         """Return conditional moments at rows of standardised ``values`` (n, d)."""
         Q, P = self.mean_basis(values), self.scale_basis(values)
@@ -120,6 +112,15 @@ class DrawnMechanism:
         """Return mean and sd at rows of standardised ``values`` (n, d)."""
         log_std = self.scale_basis.function(self.scale_coefficients, values)
         return self.mean_basis.function(self.mean_coefficients, values), np.exp(log_std)
+
+
+def _mechanism_bytes(mechanism: LocalMechanism) -> int:
+    """Return roughly the memory of what grows with rows and basis functions."""
+    fit, bases = mechanism.fit, (mechanism.mean_basis, mechanism.scale_basis)
+    arrays = [fit.log_std, fit.residual, fit.second_moment, fit.mean.gram, fit.mean.factor]
+    arrays += [array for basis in bases for array in (basis.inducing, basis.weights)]
+    arrays += [basis.ranks for basis in bases if basis.ranks is not None]
+    return sum(array.nbytes for array in arrays)
 
 
 class Units(NamedTuple):
@@ -172,11 +173,12 @@ class EvidenceMechanism:
 class EvidenceModel:
     """Mechanisms of every variable under any graph pair, in original units.
 
-    Those that were asked for are kept, the most recent first to stay, within ``budget_bytes``.
+    Those that were asked for are kept within ``budget_bytes``.
 
     Parameters
     ----------
-    dataset : Dataset or ColumnUnits
+    units : ColumnUnits
+        Of the data's columns.
     columns : int array, shape (d,)
         The engine's order of the columns.
     scorer : LocalScorer
@@ -188,24 +190,39 @@ class EvidenceModel:
 
     def __init__(
         self,
-        dataset: Dataset | ColumnUnits,
+        units: ColumnUnits,
         columns: npt.NDArray[np.intp],
         scorer: LocalScorer,
         budget_bytes: int = _BUDGET_BYTES,
         rows: AllRows | None = None,
     ) -> None:
-        self.names = dataset.names
-        self._units = Units(columns, dataset.location[columns], dataset.scale[columns])
+        self.names = units.names
+        self._units = Units(columns, units.location[columns], units.scale[columns])
         self.scorer = scorer
         self.rows = rows
-        self._position = {dataset.names[c]: k for k, c in enumerate(columns)}
-        self._budget = budget_bytes
-        self._bytes = 0
-        self._mechanisms: OrderedDict[tuple[int, Parents], LocalMechanism] = OrderedDict()
+        self._position = {units.names[c]: k for k, c in enumerate(columns)}
+        self._mechanisms: BudgetedCache[tuple[int, Parents], LocalMechanism] = BudgetedCache(
+            budget_bytes, _mechanism_bytes
+        )
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Mechanisms can be fitted again: a stored model need not carry them.
-        return {**self.__dict__, "_mechanisms": OrderedDict(), "_bytes": 0}
+    def to_state(self) -> State:
+        """Return the model as plain values and arrays; mechanisms are fitted again from them."""
+        columns, location, scale = self._units
+        back = np.argsort(columns)
+        units = ColumnUnits(self.names, location[back], scale[back])
+        return write_parts(ModelParts(units, columns, self.scorer, self.rows))
+
+    @classmethod
+    def from_state(cls, state: State) -> EvidenceModel:
+        """Return the model that gave ``state``; its results are bit-for-bit identical.
+
+        Raises
+        ------
+        StorageError
+            If something is missing or malformed.
+        """
+        units, columns, scorer, rows = read_parts(state)
+        return cls(units, columns, scorer, rows=rows)
 
     def _parents(self, graph: MomentGraph, variable: int) -> Parents:
         columns = self._units.columns
@@ -217,16 +234,7 @@ class EvidenceModel:
         """Return the fitted mechanism of one variable under a graph pair."""
         variable = self._position[name]
         parents = self._parents(graph, variable)
-        key = (variable, parents)
-        if key in self._mechanisms:
-            self._mechanisms.move_to_end(key)
-            return self._mechanisms[key]
-        mechanism = self._fitted(variable, parents)
-        self._mechanisms[key] = mechanism
-        self._bytes += mechanism.n_bytes
-        while self._bytes > self._budget and len(self._mechanisms) > 1:
-            self._bytes -= self._mechanisms.popitem(last=False)[1].n_bytes
-        return mechanism
+        return self._mechanisms.get((variable, parents), lambda: self._fitted(variable, parents))
 
     def _fitted(self, variable: int, parents: Parents) -> LocalMechanism:
         scorer = self.scorer
@@ -241,12 +249,12 @@ class EvidenceModel:
                 self.rows,
                 variable,
                 (mean_basis, scale_basis),
-                Coefficients(fit.mean, u, variances, fit.noise),
+                Coefficients(fit.mean, u, variances, fit.tails, fit.noise),
                 scorer.prior_precisions(fit, parents),
                 n_before=len(fit.residual),
                 noise=scorer.noise,
             )
-            fit = fit._replace(mean=found.mean, noise=found.noise)
+            fit = fit._replace(mean=found.mean, tails=found.tails, noise=found.noise)
             u, variances = found.scale, found.scale_variances
         return LocalMechanism(fit, mean_basis, scale_basis, u, variances)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, get_args
 
-from momentdag.engines.evidence.score import NoiseFamily
+from momentdag.engines.evidence.local.location_scale import NoiseFamily
 from momentdag.engines.options import EngineOptions
 from momentdag.errors import OptionError
 

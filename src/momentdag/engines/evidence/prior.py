@@ -14,29 +14,73 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaln
 
-from momentdag.engines.evidence.family import Parents
-from momentdag.engines.evidence.features import members
-from momentdag.engines.evidence.parents import ModularPrior
+from momentdag.engines.evidence.local.protocol import Parents
+from momentdag.engines.evidence.support.bitmasks import column_mask, members
 from momentdag.graph import BoolArray
 from momentdag.knowledge import CompiledKnowledge
 
-__all__ = ["GraphPrior", "adjacency", "column_mask"]
+__all__ = ["GraphPrior", "ModularPrior", "adjacency"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
-def column_mask(column: BoolArray) -> int:
-    """Return the bit mask of the true entries of ``column`` (d,)."""
-    return sum(1 << int(i) for i in np.flatnonzero(column))
+@dataclass(frozen=True)
+class ModularPrior:
+    """Log prior odds of each edge and the edges that hard knowledge fixes.
+
+    Parameters
+    ----------
+    mean_log_odds, variance_log_odds : float array, shape (d, d)
+    required_mean, required_variance, required_either : sequence of int
+        For each effect the bit mask of the causes it must have.
+    allowed_mean, allowed_variance : sequence of int
+        For each effect the bit mask of the causes it may have.
+    """
+
+    mean_log_odds: FloatArray
+    variance_log_odds: FloatArray
+    required_mean: tuple[int, ...]
+    required_variance: tuple[int, ...]
+    required_either: tuple[int, ...]
+    allowed_mean: tuple[int, ...]
+    allowed_variance: tuple[int, ...]
+
+    def log_weight(self, variable: int, parents: Parents) -> float:
+        """Return the sum of the log odds of the edges into ``variable``."""
+        mean = sum(self.mean_log_odds[i, variable] for i in members(parents.mean))
+        variance = sum(self.variance_log_odds[i, variable] for i in members(parents.variance))
+        return float(mean + variance)
+
+    def permits(self, variable: int, parents: Parents) -> bool:
+        """Tell whether hard knowledge allows these parents."""
+        union = parents.mean | parents.variance
+        return (
+            parents.mean & ~self.allowed_mean[variable] == 0
+            and parents.variance & ~self.allowed_variance[variable] == 0
+            and self.required_mean[variable] & ~parents.mean == 0
+            and self.required_variance[variable] & ~parents.variance == 0
+            and self.required_either[variable] & ~union == 0
+        )
+
+    def smallest(self, variable: int) -> Parents:
+        """Return the smallest parents that hard knowledge allows."""
+        missing = self.required_either[variable] & ~(
+            self.required_mean[variable] | self.required_variance[variable]
+        )
+        in_mean = missing & self.allowed_mean[variable]
+        return Parents(
+            self.required_mean[variable] | in_mean,
+            self.required_variance[variable] | (missing & ~in_mean),
+        )
 
 
 def adjacency(parents: tuple[Parents, ...]) -> tuple[BoolArray, BoolArray]:
     """Return the mean and the variance graph in which each variable has the given parents."""
     d = len(parents)
     mean_graph, variance_graph = np.zeros((2, d, d), dtype=bool)
-    for j, own in enumerate(parents):
-        mean_graph[members(own.mean), j] = True
-        variance_graph[members(own.variance), j] = True
+    for j, (mean, variance) in enumerate(parents):
+        mean_graph[members(mean), j] = True
+        variance_graph[members(variance), j] = True
     return mean_graph, variance_graph
 
 

@@ -22,13 +22,13 @@ import numpy.typing as npt
 from scipy.linalg.lapack import dposv, dpotrf, dtrtri
 from threadpoolctl import threadpool_limits
 
-from momentdag.engines.evidence.features import Projection
-from momentdag.engines.evidence.location import MeanPart
-from momentdag.engines.evidence.noise import NoiseDensity, fit_noise
-from momentdag.engines.evidence.scale import LARGEST_SQUARE
-from momentdag.engines.evidence.score import NoiseFamily
-from momentdag.engines.evidence.shapes import Shape
-from momentdag.engines.evidence.student import GAUSSIAN, best_student
+from momentdag.engines.evidence.local.features import Projection
+from momentdag.engines.evidence.local.location_scale import NoiseFamily
+from momentdag.engines.evidence.local.mean import MeanPart
+from momentdag.engines.evidence.local.noise.density import NoiseDensity, fit_noise
+from momentdag.engines.evidence.local.noise.shapes import Shape
+from momentdag.engines.evidence.local.noise.student import GAUSSIAN, Student, best_student
+from momentdag.engines.evidence.local.tuning import TUNING
 
 __all__ = ["AllRows", "Coefficients", "chunks", "refit"]
 
@@ -59,6 +59,7 @@ class Coefficients(NamedTuple):
     mean: MeanPart
     scale: FloatArray  # u, (s,)
     scale_variances: FloatArray  # (s,)
+    tails: Student
     noise: NoiseDensity
 
 
@@ -136,12 +137,13 @@ def _step(
     noise: NoiseFamily,
 ) -> Coefficients:
     """Take one scoring step; stay where a factorisation fails."""
-    base = at.noise.base.tails
     sums, residuals = _sums(rows, variable, bases, at)
     w, u = at.mean.coefficients, at.scale
-    information = _with_diagonal(base.curvature_ratio * sums.gram, priors.mean)
+    information = _with_diagonal(at.noise.base.tails.curvature_ratio * sums.gram, priors.mean)
     _, w_step, w_status = dposv(information, sums.mean_slope - priors.mean * w, lower=1)
-    information = _with_diagonal(base.scale_information * sums.scale_gram, priors.scale)
+    information = _with_diagonal(
+        at.noise.base.tails.scale_information * sums.scale_gram, priors.scale
+    )
     _, u_step, u_status = dposv(information, sums.scale_slope - priors.scale * u, lower=1)
     factor, status = dpotrf(_with_diagonal(sums.gram, priors.mean), lower=1)
     if w_status or u_status or status:
@@ -149,14 +151,9 @@ def _step(
     mean = MeanPart(sums.gram, sums.target, at.mean.amplitude, factor, w + w_step)
     # P is orthogonal on the subset and nearly so on all rows: its coefficients stay independent.
     variances = 1 / information.diagonal()
-    return Coefficients(mean, u + u_step, variances, _density(noise, residuals))
-
-
-def _density(noise: NoiseFamily, e: FloatArray) -> NoiseDensity:
-    """Return the density of the standardised residuals ``e`` (n,)."""
-    if noise == "flexible":
-        return fit_noise(e)[1]
-    return NoiseDensity(Shape(GAUSSIAN if noise == "gaussian" else best_student(e * e)))
+    tails = GAUSSIAN if noise == "gaussian" else best_student(residuals * residuals)
+    density = fit_noise(residuals)[1] if noise == "flexible" else NoiseDensity(Shape(tails))
+    return Coefficients(mean, u + u_step, variances, tails, density)
 
 
 def _sums(
@@ -203,7 +200,7 @@ def _sums_of(
         (precision * y) @ Q,
         (precision * residual) @ Q,
         P.T @ P,
-        (np.minimum(weights * e2, LARGEST_SQUARE) - 1) @ P,
+        (np.minimum(weights * e2, TUNING.largest_square) - 1) @ P,
     )
     return sums, residual * inverse_std
 

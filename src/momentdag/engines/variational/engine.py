@@ -8,33 +8,34 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from momentdag.data import Dataset
-from momentdag.engines.evidence.engine import canonical_columns
-from momentdag.engines.protocol import Checkpoint, Fit, Progress
-from momentdag.engines.variational.drawing import Drawn, draw_pairs
+from momentdag.engines.protocol import FitRequest, FitResult
+from momentdag.engines.standardise import StandardisedTable
+from momentdag.engines.variational.draws import Drawn, draw_pairs
 from momentdag.engines.variational.fitting import Trained, train
+from momentdag.engines.variational.knowledge_arrays import Stated, state
 from momentdag.engines.variational.likelihood import Networks
 from momentdag.engines.variational.model import WITNESS_ROWS, VariationalModel
 from momentdag.engines.variational.options import VariationalOptions
 from momentdag.engines.variational.problem import Problem
-from momentdag.engines.variational.stated import Stated, state
 from momentdag.graph import BoolArray, MomentGraph
-from momentdag.knowledge import Knowledge
+from momentdag.knowledge import CompiledKnowledge
 from momentdag.posterior import Posterior, Provenance
+from momentdag.storage.state import State
 
-__all__ = ["VariationalEngine", "problem_of"]
+__all__ = ["METHOD_VERSION", "VariationalEngine", "pose_problem"]
+
+METHOD_VERSION = 1
+"""Raised by hand when drawn graphs change: finished runs of studies carry it."""
 
 
-def problem_of(
-    dataset: Dataset, knowledge: Knowledge, options: VariationalOptions
+def pose_problem(
+    table: StandardisedTable, knowledge: CompiledKnowledge, options: VariationalOptions
 ) -> tuple[Problem, Stated]:
-    """Return the arrays that training needs, columns in canonical order."""
-    columns = canonical_columns(dataset)
-    known = knowledge.compile(tuple(dataset.names[i] for i in columns))
-    stated = state(known, options.edge_probability, options.order_margin)
+    """Return the arrays that training needs; ``knowledge`` is in the order of ``table``."""
+    stated = state(knowledge, options.edge_probability, options.order_margin)
     # Rounded, so that other units, whose standardised values differ in the last bits, give the
     # same bits from here on.
-    values = jnp.asarray(np.round(dataset.standardised[:, columns], 6), jnp.float32)
+    values = jnp.asarray(np.round(table.values, 6), jnp.float32)
     return Problem(values, stated.prior, stated.limits, stated.orders), stated
 
 
@@ -49,62 +50,53 @@ class VariationalEngine:
 
     options: VariationalOptions = field(default_factory=VariationalOptions)
 
-    def fit(
-        self,
-        dataset: Dataset,
-        knowledge: Knowledge,
-        n_draws: int,
-        n_jobs: int,
-        rng: np.random.Generator,
-        progress: Progress,
-        checkpoint: Checkpoint | None = None,
-    ) -> Fit:
+    def fit(self, request: FitRequest) -> FitResult:
         """Return the variational posterior over graph pairs given the data.
 
         All restarts run in one process whatever ``n_jobs`` is: they share one compiled program.
-        With a checkpoint a killed fit goes on from its last chunk of steps, to the same bits.
+        With a checkpoint a killed fit goes on from its last chunk of steps, bit-for-bit identical.
         """
-        options = self.options
-        train_rng, draw_rng = rng.spawn(2)
-        problem, stated = problem_of(dataset, knowledge, options)
+        options, dataset, table = self.options, request.dataset, request.table
+        train_rng, draw_rng = request.rng.spawn(2)
+        problem, stated = pose_problem(table, request.canonical_knowledge, options)
         trained = train(
             train_rng,
             problem,
             options,
-            progress,
-            checkpoint,
+            request.progress,
+            request.checkpoint,
             ordered=stated.ordered,
             projected=stated.projected,
         )
-        progress("drawing", 0, 1)
-        drawn = draw_pairs(draw_rng, trained, problem, stated, options, n_draws)
-        pairs = drawn.mean_graphs, drawn.variance_graphs
-        joint, used = drawn.log_joint, drawn.used
-        back = np.argsort(canonical_columns(dataset))
-
-        def restore(graphs: BoolArray) -> BoolArray:
-            return graphs[..., back, :][..., :, back]
-
-        mean_graphs, variance_graphs = map(restore, pairs)
+        request.progress("drawing", 0, 1)
+        drawn = draw_pairs(draw_rng, trained, problem, stated, options, request.n_draws)
+        joint, used, back = drawn.log_joint, drawn.used, table.places
+        mean_graphs = table.restore(drawn.mean_graphs)
+        variance_graphs = table.restore(drawn.variance_graphs)
         status = "complete"
         if trained.interrupted:
             status = "interrupted during training; the result so far is returned"
         provenance = Provenance(
-            "variational", options.to_dict(), dataset.fingerprint, status=status
+            "variational", options.to_dict(), dataset.fingerprint, request.seed, status=status
         )
         posterior = Posterior(
             dataset.names, mean_graphs, variance_graphs, provenance, log_posterior=joint
         )
         top = int(np.argmax(joint))
-        best = MomentGraph(dataset.names, mean_graphs[top], variance_graphs[top])
+        best_graph = MomentGraph(dataset.names, mean_graphs[top], variance_graphs[top])
         model = VariationalModel(
-            dataset,
+            table.units,
             _reordered(trained.weights.mean.networks, used, back),
             _reordered(trained.weights.variance.networks, used, back),
             np.asarray(problem.values[:WITNESS_ROWS], dtype=np.float64)[:, back],
             refitted=drawn.efficiency is not None,
         )
-        return Fit(posterior, model, best, status, _details(trained, drawn))
+        details = _details(trained, drawn)
+        return FitResult(posterior, model, best_graph, dataset.summary(), status, details)
+
+    def restore_model(self, state: State) -> VariationalModel:
+        """Return the fitted model that gave ``state``."""
+        return VariationalModel.from_state(state)
 
 
 def _reordered(networks: Networks, used: BoolArray, back: Any) -> Networks:

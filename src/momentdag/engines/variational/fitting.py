@@ -195,7 +195,7 @@ def train(
     problem: Problem,
     options: VariationalOptions,
     progress: Progress,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: Checkpoint,
     *,
     ordered: bool = False,
     projected: bool = False,
@@ -204,7 +204,7 @@ def train(
 
     Rates are cut when the best objective has not grown by ``tolerance`` for two chunks; after
     ``n_cuts`` cuts that ends training. With a checkpoint, training that was killed goes on from
-    its last chunk, to the same bits.
+    its last chunk, and its result is bit-for-bit identical.
     """
     start_rng, watch_rng, step_rng = rng.spawn(3)
     program = program_of(options, problem, ordered=ordered, projected=projected)
@@ -230,7 +230,7 @@ def train(
             states = _finite(states, run_chunk(program, problem, settings, draws, states))
             now = float(watch.look(states.weights).max())
             course = course.after(now, options, warming_up=warming_up)
-            _keep(checkpoint, states, course)
+            _save(checkpoint, states, course)
             total = max(options.max_steps, n_steps + chunk_steps)
             progress(f"training, objective {now:.3f}", n_steps + chunk_steps, total)
     except KeyboardInterrupt:
@@ -265,18 +265,17 @@ def shares_of(objectives: FloatArray, n_samples: int, options: VariationalOption
     return np.asarray(shares / shares.sum())
 
 
-def _keep(checkpoint: Checkpoint | None, states: State, course: _Course) -> None:
-    if checkpoint is not None:
-        arrays = {f"leaf_{k}": np.asarray(leaf) for k, leaf in enumerate(jax.tree.leaves(states))}
-        checkpoint.save(_STAGE, course._asdict(), arrays)
+def _save(checkpoint: Checkpoint, states: State, course: _Course) -> None:
+    arrays = {f"leaf_{k}": np.asarray(leaf) for k, leaf in enumerate(jax.tree.leaves(states))}
+    checkpoint.save(_STAGE, course._asdict(), arrays)
 
 
-def _resume(checkpoint: Checkpoint | None, states: State) -> tuple[State, _Course]:
+def _resume(checkpoint: Checkpoint, states: State) -> tuple[State, _Course]:
     """Return where a former run of the same fit stood, else the given start."""
-    kept = None if checkpoint is None else checkpoint.load(_STAGE)
-    if kept is None:
+    stored = checkpoint.load(_STAGE)
+    if stored is None:
         return states, _Course()
-    content, arrays = kept
+    content, arrays = stored
     leaves = [jnp.asarray(arrays[f"leaf_{k}"]) for k in range(len(arrays))]
     course = _Course(**{**content, "trace": tuple(content["trace"])})
     return jax.tree.unflatten(jax.tree.structure(states), leaves), course

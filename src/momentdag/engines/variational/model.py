@@ -11,18 +11,19 @@ were resampled by the evidence of refitted last layers, mechanisms have the same
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from momentdag.data import Dataset
-from momentdag.engines.storage import ColumnUnits
+from momentdag.engines.standardise import ColumnUnits, read_units
 from momentdag.engines.variational.last_layer import Refit, refit
 from momentdag.engines.variational.likelihood import LOG_SCALE_RANGE, SLOPE, Networks
+from momentdag.errors import StorageError
 from momentdag.graph import BoolArray, MomentGraph
 from momentdag.posterior import Posterior
+from momentdag.storage.state import Arrays, State, take_floats
 
 __all__ = ["WITNESS_ROWS", "NetworkMechanism", "VariationalModel"]
 
@@ -38,8 +39,8 @@ class VariationalModel:
 
     Parameters
     ----------
-    dataset : Dataset or ColumnUnits
-        Gives names and units.
+    units : ColumnUnits
+        Of the data's columns.
     mean_networks, variance_networks : Networks
         Of all restarts, every array led by an axis of their number; in the order of the data's
         columns, for standardised values.
@@ -51,22 +52,60 @@ class VariationalModel:
 
     def __init__(
         self,
-        dataset: Dataset | ColumnUnits,
+        units: ColumnUnits,
         mean_networks: Networks,
         variance_networks: Networks,
         witnesses: FloatArray,
         *,
         refitted: bool = False,
     ) -> None:
-        self.names = dataset.names
-        self._location = dataset.location
-        self._scale = dataset.scale
+        self.names = units.names
+        self._location = units.location
+        self._scale = units.scale
         self._mean_networks = _as_numpy(mean_networks)
         self._variance_networks = _as_numpy(variance_networks)
         self._witnesses = np.asarray(witnesses, dtype=np.float64)
         self._refitted = refitted
         self._chosen: dict[tuple[int, bytes, bytes], int] = {}
         self._refits: dict[tuple[int, bytes, bytes], Refit] = {}
+
+    def to_state(self) -> State:
+        """Return the model as plain values and arrays: units, rows and weights."""
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "location": self._location,
+            "scale": self._scale,
+            "witnesses": self._witnesses,
+        }
+        for moment, networks in (
+            ("mean", self._mean_networks),
+            ("variance", self._variance_networks),
+        ):
+            for name, part in networks._asdict().items():
+                arrays[f"{moment}_{name}"] = np.asarray(part)
+        return State({"names": list(self.names), "refitted": self._refitted}, arrays)
+
+    @classmethod
+    def from_state(cls, state: State) -> VariationalModel:
+        """Return the model that gave ``state``; its results are bit-for-bit identical.
+
+        Raises
+        ------
+        StorageError
+            If something is missing or malformed.
+        """
+        units = read_units(state)
+        d = len(units.names)
+        mean = _read_networks(state.arrays, "mean", d, None)
+        n_restarts = len(mean.output)
+        variance = _read_networks(state.arrays, "variance", d, n_restarts)
+        witnesses = take_floats(state.arrays, "witnesses", (None, d))
+        if not n_restarts or not len(witnesses):
+            raise StorageError(
+                "Expected networks of at least one restart, and rows; some are gone."
+            )
+        # Files of earlier versions do not say: nothing was refitted.
+        refitted = state.content.get("refitted", False) is True
+        return cls(units, mean, variance, witnesses, refitted=refitted)
 
     def _standardise(self, values: FloatArray) -> FloatArray:
         return (np.asarray(values, dtype=np.float64) - self._location) / self._scale
@@ -214,6 +253,23 @@ class NetworkMechanism:
 
 def _as_numpy(networks: Networks) -> Networks:
     return Networks(*(np.asarray(part, dtype=np.float64) for part in networks))
+
+
+def _read_networks(arrays: Arrays, moment: str, d: int, n_restarts: int | None) -> Networks:
+    """Return the stored networks of one moment, of ``n_restarts`` restarts or of any number."""
+    first = take_floats(arrays, f"{moment}_first", (n_restarts, d, d, None))
+    n_restarts, h = first.shape[0], first.shape[3]
+    shapes: dict[str, tuple[int | None, ...]] = {
+        "hidden": (n_restarts, d, h),
+        "last": (n_restarts, d, h),
+        "output": (n_restarts, d),
+        "shift": (n_restarts, None, d, d),
+    }
+    # Kept in NumPy: JAX would cut them to single precision.
+    parts: dict[str, Any] = {
+        name: take_floats(arrays, f"{moment}_{name}", shape) for name, shape in shapes.items()
+    }
+    return Networks(first, **parts)
 
 
 def _log_density(values: FloatArray, mean: FloatArray, log_sd: FloatArray) -> FloatArray:

@@ -171,7 +171,7 @@ class VariationalOptions(EngineOptions):
         if not _is_number(self.edge_probability) or not 0 < self.edge_probability < 1:
             raise OptionError(
                 "Expected edge_probability strictly between 0 and 1; got "
-                f"{self.edge_probability!r}. To exclude edges use Knowledge(forbidden=...)."
+                f"{self.edge_probability!r}. To exclude edges, forbid them in the knowledge."
             )
 
     @classmethod

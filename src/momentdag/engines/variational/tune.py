@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import optuna
 
-from momentdag.data import Dataset
-from momentdag.engines.protocol import Progress, silent
-from momentdag.engines.variational.engine import problem_of
+from momentdag.engines.protocol import NullCheckpoint, Progress, silent
+from momentdag.engines.standardise import standardise
+from momentdag.engines.variational.engine import pose_problem
 from momentdag.engines.variational.fitting import train
 from momentdag.engines.variational.options import VariationalOptions
 from momentdag.errors import OptionError
 from momentdag.knowledge import Knowledge
+from momentdag.table import Dataset
 
 __all__ = ["BATCH_SIZES", "HIDDEN_UNITS", "Tuned", "tune"]
 
@@ -83,16 +84,16 @@ def tune(
 
     Examples
     --------
-    >>> import momentdag as md
-    >>> data = md.simulate.preset("linear-anm-2", np.random.default_rng(0), 60).data
-    >>> quick = VariationalOptions(n_restarts=1, n_graphs=2, warm_up_steps=0, max_steps=20)
-    >>> tuned = tune(data, options=quick, batch_sizes=[16], hidden_units=[2, 4])
-    >>> tuned.options.batch_size, len(tuned.trials)
-    (16, 2)
+    A study that several evenings share; each call goes on where the last one stopped::
+
+        tuned = tune(data, storage="sqlite:///tuning.db", max_trials=4)
+        md.MomentDAG(engine="variational", engine_options=tuned.options.to_dict())
     """
     base = VariationalOptions() if options is None else options
-    known = Knowledge() if knowledge is None else knowledge
     dataset = Dataset.from_table(X, min_variables=2)
+    table = standardise(dataset)
+    stated_knowledge = Knowledge() if knowledge is None else knowledge
+    known = stated_knowledge.compile(dataset.names).reordered(table.columns)
     grid = {"batch_size": list(batch_sizes), "n_hidden": list(hidden_units)}
     if not grid["batch_size"] or not grid["n_hidden"]:
         raise OptionError("Expected at least one batch size and one number of hidden units.")
@@ -118,12 +119,13 @@ def tune(
                 batch_size=trial.suggest_categorical("batch_size", grid["batch_size"]),
                 n_hidden=trial.suggest_categorical("n_hidden", grid["n_hidden"]),
             )
-            problem, stated = problem_of(dataset, known, setting)
+            problem, stated = pose_problem(table, known, setting)
             trained = train(
                 np.random.default_rng(seed),
                 problem,
                 setting,
                 silent,
+                NullCheckpoint(),
                 ordered=stated.ordered,
                 projected=stated.projected,
             )

@@ -1,4 +1,4 @@
-// Plots of the residuals of one variable, chosen in the section on criticism or in the graph.
+// Plots of the residuals of one variable, selected in the section on criticism or in the graph.
 function startCriticism() {
   if (!content.criticism) return;
   const figures = { quantiles: quantilePlot, transforms: transformPlot, location: locationPlot, residual: residualPlot };

@@ -1,4 +1,4 @@
-// Both graphs in one drawing. Places come from the layout; edges appear as the slider says.
+// Both graphs in one drawing. Positions come from the layout; the slider hides improbable edges.
 const ROW = 62, NODE_HEIGHT = 36, MARGIN = 28, APART = 6, HEAD = 10, PORTS = 24, LIKELY = 0.3;
 
 const graph = { edges: [], nodes: [], threshold: 0.5, moment: "both", zoom: 1, focused: false };
@@ -18,7 +18,7 @@ function buildGraph() {
   graph.height = Math.max(...all.map(([, y]) => y)) + NODE_HEIGHT / 2 + MARGIN;
   graph.svg = makeSvg("svg", {
     viewBox: `0 0 ${graph.width} ${graph.height}`, role: "group",
-    "aria-label": "Mean and variance graph; the table of edges below holds the same" });
+    "aria-label": "Mean and variance graph; the table of edges below has the same content" });
   const variance = new Set(content.picture.edges.filter((edge) => edge.moment === "variance").map(pairOf));
   const leaving = ports("cause", "effect", at, place), entering = ports("effect", "cause", at, place);
   const edgeLayer = makeSvg("g");
@@ -43,7 +43,7 @@ function buildGraph() {
 
 const pairOf = (edge) => `${edge.cause},${edge.effect}`;
 
-// Likely edges leave and enter a box at places of their own, in the order of their other ends.
+// Likely edges leave and enter a box at separate points, in the order of their other ends.
 function ports(end, other, at, place) {
   const near = new Map();
   for (const edge of content.picture.edges) {
@@ -82,8 +82,8 @@ function drawNode(name, k, [x, y], width) {
 function describeVariable(k) {
   const listed = MOMENTS.map((moment) => {
     const parents = parentsOf(k, moment).filter((edge) => edge.probability >= graph.threshold);
-    const said = parents.map((edge) => `${names[edge.cause]} ${share(edge.probability)}`).join(", ");
-    return `${WORDS[moment]} moved by ${said || "nothing shown"}`;
+    const causes = parents.map((edge) => `${names[edge.cause]} ${share(edge.probability)}`).join(", ");
+    return `${WORDS[moment]} moved by ${causes || "nothing shown"}`;
   });
   return `${names[k]}: ${listed.join("; ")}`;
 }
@@ -128,7 +128,7 @@ function drawEdge(edge, at, widths, via, shift, ends) {
   return group;
 }
 
-// Level where it passes a layer, so that no edge runs through a variable's box.
+// Horizontal where it passes a layer, so that no edge runs through a variable's box.
 function layeredRoute([x0, y0], [x1, y1], via, width0, width1, shift, [leaving, entering]) {
   const tip = [x1 - width1 / 2 - 2, y1 + shift + entering];
   const points = [[x0 + width0 / 2, y0 + shift + leaving], ...via.map(([x, y]) => [x, y + shift]), [tip[0] - HEAD, tip[1]]];
@@ -198,7 +198,7 @@ function showGraph() {
   byId("choose").value = chosen.variable;
 }
 
-// Each number goes where along its edge it covers least: surer edges choose first.
+// Each label goes where along its edge it overlaps least; more probable edges choose first.
 function placeLabels() {
   const taken = graph.places.map(([x, y]) => ({ x, y, width: 90, height: NODE_HEIGHT }));
   const [width, height] = [44, 13];

@@ -1,4 +1,4 @@
-// The order matters: the theme's colours are there before anything is drawn.
+// The order matters: the theme sets the colours before anything is drawn.
 startTheme();
 startNavigation();
 startPlots();

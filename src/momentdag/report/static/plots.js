@@ -1,4 +1,4 @@
-// Plots by plotly.js, which is unpacked once, when the first plot comes near.
+// Plots by plotly.js, which is unpacked once, when the first plot comes into view.
 const PRINT_WIDTH = 310;
 const plots = { drawn: new Map(), ready: null, width: undefined, theme: undefined };
 
@@ -21,7 +21,7 @@ const nearby = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "400px" });
 
-// `figure` returns {data, layout}; it is asked again when the theme changes.
+// `figure` returns {data, layout}; it is called again when the theme changes.
 function drawLazily(element, figure) {
   plots.drawn.set(element, { figure, there: false });
   nearby.observe(element);
@@ -59,7 +59,7 @@ function startPlots() {
   (window.requestIdleCallback ?? setTimeout)(loadPlotly, { timeout: 4000 });
 }
 
-// Paper does not scroll and is white: every plot is drawn, light, as wide as half a page.
+// For print every plot is drawn, in the light theme, half a page wide.
 function preparePrint(printing) {
   const root = document.documentElement;
   if (printing) [plots.width, plots.theme, root.dataset.theme] = [PRINT_WIDTH, root.dataset.theme, "light"];
@@ -77,7 +77,7 @@ function faded(name, alpha) {
   return `rgba(${value >> 16},${(value >> 8) & 255},${value & 255},${alpha})`;
 }
 
-// plotly reads a few HTML tags in its texts; a column's name is not HTML.
+// plotly interprets some HTML tags in text; a column's name is not HTML.
 const plotText = (name) => name.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
 function baseLayout() {
@@ -142,7 +142,7 @@ function tracePlot() {
     line: { width: 1, color: PALETTE[k % PALETTE.length], dash: DASHES[k % DASHES.length] } }));
   const empty = data.every((trace) => trace.x.length === 0);
   return { data, layout: { xaxis: axis("draw"), yaxis: axis("log posterior", { exponentformat: "none", separatethousands: true }), showlegend: data.length > 1 && !empty, legend: { orientation: "h", y: 1.15 },
-    annotations: empty ? [{ text: "this engine gives no log posterior", showarrow: false }] : [] } };
+    annotations: empty ? [{ text: "this engine reports no log posterior", showarrow: false }] : [] } };
 }
 
 function agreementPlot() {

@@ -7,8 +7,8 @@ const RELATIONS = [
   ["directly moves the mean of", (draw, a, b) => draw.mean[a].includes(b)],
   ["directly moves the spread of", (draw, a, b) => draw.variance[a].includes(b)],
   ["directly moves only the spread of", (draw, a, b) => draw.variance[a].includes(b) && !draw.mean[a].includes(b)],
-  ["has a say in the mean of", (draw, a, b) => hasASay(draw, draw.mean, a, b)],
-  ["has a say in the spread of", (draw, a, b) => hasASay(draw, draw.variance, a, b)],
+  ["influences the mean of", (draw, a, b) => influences(draw, draw.mean, a, b)],
+  ["influences the spread of", (draw, a, b) => influences(draw, draw.variance, a, b)],
 ];
 const PATHS = ["either", "mean", "variance"];
 const MOST_ROUTES = 8, MOST_IN_A_DRAW = 200;
@@ -51,8 +51,8 @@ function reached(children, start) {
 
 const reaches = (children, start, end) => reached(children, start).has(end);
 
-// Is, or reaches, a parent of the effect in that graph.
-function hasASay(draw, children, start, end) {
+// Whether the variable is, or reaches, a parent of the effect in that graph.
+function influences(draw, children, start, end) {
   if (children[start].includes(end)) return true;
   for (const node of reached(draw.either, start)) if (children[node].includes(end)) return true;
   return false;
@@ -90,8 +90,8 @@ function ask() {
       routes.set(key, { route, count: (routes.get(key)?.count ?? 0) + draw.count });
     }
   }
-  const said = clauses.map((clause) => `${names[clause.cause]} ${RELATIONS[clause.relation][0]} ${names[clause.effect]}`).join(", and ");
-  byId("answer").replaceChildren(make("b", {}, share(holds / total)), ` — ${said}`);
+  const question = clauses.map((clause) => `${names[clause.cause]} ${RELATIONS[clause.relation][0]} ${names[clause.effect]}`).join(", and ");
+  byId("answer").replaceChildren(make("b", {}, share(holds / total)), ` — ${question}`);
   showRoutes([...routes.values()], followed, total);
 }
 
@@ -101,7 +101,7 @@ function showRoutes(routes, followed, total) {
   const rows = routes.slice(0, MOST_ROUTES).map(({ route, count }) => make("tr", {},
     make("th", { scope: "row" }, route.map((k) => names[k]).join(" → ")), make("td", {}, share(count / total))));
   byId("routes").replaceChildren(make("table", {},
-    make("caption", {}, `Routes, and the share of all draws that hold each${routes.length > MOST_ROUTES ? `: the ${MOST_ROUTES} most frequent of ${routes.length}` : ""}. A draw can hold several.`),
+    make("caption", {}, `Routes, and the share of all draws that contain each${routes.length > MOST_ROUTES ? `: the ${MOST_ROUTES} most frequent of ${routes.length}` : ""}. A draw can contain several.`),
     make("tbody", {}, ...rows)));
 }
 

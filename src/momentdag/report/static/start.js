@@ -1,4 +1,4 @@
-// What every part of the page uses: the content, small makers of elements, the chosen variable.
+// Shared by all parts of the page: the content, element factories, the selected variable.
 const content = JSON.parse(document.getElementById("content").textContent);
 const names = content.names;
 const MOMENTS = ["mean", "variance"];

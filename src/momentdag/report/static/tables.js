@@ -1,4 +1,4 @@
-// Tables that sort by their headings, and the table of edges that can be filtered.
+// Tables that sort by their headings, and the filter of the table of edges.
 function startTables() {
   for (const table of document.querySelectorAll("table.sortable")) {
     table.querySelectorAll("thead button").forEach((button, column) => {
@@ -15,7 +15,7 @@ function cellValue(row, column) {
   return cell.dataset.value === undefined ? cell.textContent.trim() : Number(cell.dataset.value);
 }
 
-// Numbers largest first, words from a to z; a second click turns the order round.
+// Numbers in descending order, text in ascending order; a second click reverses it.
 function sortTable(table, column) {
   const headings = [...table.querySelectorAll("thead th")];
   const body = table.tBodies[0];

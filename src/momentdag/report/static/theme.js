@@ -1,4 +1,4 @@
-// Light, dark, or as the system says; plots are drawn again in the new colours.
+// Light, dark, or the system's theme; plots are redrawn in the new colours.
 const themeListeners = [];
 
 function startTheme() {

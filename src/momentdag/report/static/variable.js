@@ -1,4 +1,4 @@
-// The chosen variable: its parents, curves, levers, and where its variance comes from.
+// The selected variable: its parents, curves, levers, and where its variance comes from.
 function startVariable() {
   chosen.listeners.push(showVariable);
   byId("threshold").addEventListener("input", () => showAbout(chosen.variable));
@@ -23,7 +23,7 @@ function showAbout(k) {
     make("h4", {}, "It moves"),
     edgeList(content.picture.edges.filter((edge) => edge.cause === k).sort((a, b) => b.probability - a.probability), "effect", "effects"),
     ...partsOf(about),
-    make("h4", {}, "Most probable parents together"),
+    make("h4", {}, "Most probable sets of parents"),
     make("ul", { class: "plain" }, ...about.parent_sets.map((set) => make("li", {},
       make("span", {}, `mean: ${set.mean.join(", ") || "none"}; spread: ${set.variance.join(", ") || "none"}`),
       make("span", { class: "number" }, share(set.probability))))),
@@ -31,7 +31,7 @@ function showAbout(k) {
 }
 
 function edgeList(edges, end, id) {
-  if (edges.length === 0) return make("p", { class: "hint", id }, "nothing");
+  if (edges.length === 0) return make("p", { class: "hint", id }, "none");
   return make("ul", { class: "parents", id }, ...edges.map((edge) => make("li",
     { class: edge.probability < graph.threshold ? "weak" : null },
     make("button", { type: "button", onclick: () => choose(edge[end]) }, names[edge[end]]),
@@ -63,13 +63,13 @@ function showDetail(k) {
       drawLazily(plot, () => curvePlot(k, curve));
       const moments = MOMENTS.filter((moment) => content.picture.edges.some((edge) =>
         edge.consensus && edge.cause === curve.parent && edge.effect === k && edge.moment === moment));
-      const said = `moves the ${moments.map((moment) => WORDS[moment]).join(" and the ")}`;
-      return make("figure", {}, make("h4", {}, `${names[curve.parent]}: ${said}`), plot);
+      const role = `moves the ${moments.map((moment) => WORDS[moment]).join(" and the ")}`;
+      return make("figure", {}, make("h4", {}, `${names[curve.parent]}: ${role}`), plot);
     });
     parts.push(make("div", { class: "plots" }, ...figures));
-    parts.push(make("p", { class: "hint" }, "Lines: posterior means with 90 % bands that hold the uncertainty of graphs and functions, other parents at their medians. Dots: rows of the data, moved to these medians; below, the size of their deviation from the mean."));
+    parts.push(make("p", { class: "hint" }, "Lines: posterior means with 90 % bands that cover the uncertainty of graphs and functions, other parents at their medians. Dots: rows of the data, adjusted to these medians; below, the size of their deviation from the mean."));
   } else {
-    parts.push(make("p", { class: "hint" }, content.has_mechanisms ? `${names[k]} has no parents in the consensus, so there are no curves to show.` : "This family has no fitted functions, so there are no curves and levers."));
+    parts.push(make("p", { class: "hint" }, content.has_mechanisms ? `${names[k]} has no parents in the consensus, so there are no curves to show.` : "This family has no fitted functions, so there are no curves or levers."));
   }
   parts.push(...leversOf(k, about));
   byId("detail").replaceChildren(...parts);
@@ -77,11 +77,11 @@ function showDetail(k) {
 
 function leversOf(k, about) {
   if (!content.has_mechanisms) return [];
-  const title = make("h3", {}, `Levers that steady ${names[k]}`);
+  const title = make("h3", {}, `Levers that reduce the variance of ${names[k]}`);
   if (about.levers === null) {
     return [title, make("p", { class: "hint" }, about.has_causes
-      ? "Not worked out here, to keep this page quick. In Python: momentdag.effects.levers(estimator, target)."
-      : "None: no other variable is a probable cause.")];
+      ? "Not computed, to keep this page fast. In Python: momentdag.effects.levers(estimator, target)."
+      : "No other variable is a probable cause.")];
   }
   const interval = (row, what) => `${number(row[what])} (${number(row[`${what}_low`])} to ${number(row[`${what}_high`])})`;
   const rows = about.levers.map((row) => make("tr", {},
@@ -92,9 +92,9 @@ function leversOf(k, about) {
     make("td", {}, interval(row, "mean_change")),
     make("td", {}, `${row.holds ? "yes" : "no"} (${share(row.p_held)})`),
     make("td", {}, share(row.p_variance_only))));
-  const headings = ["lever", "set to", "variance, as a multiple", "of this by the level", "change of the mean", "mean held", "moves only the spread"];
+  const headings = ["lever", "set to", "variance ratio", "ratio by level", "change of the mean", "mean kept", "moves only the spread"];
   return [title, make("div", { class: "scroll" }, make("table", { id: "levers" },
-    make("caption", {}, `The setting of each probable cause that cuts the variance of ${names[k]} most while its mean stays within ±${number(about.tolerance)}, with 90 % intervals. First come those whose level matters; the others steady it by being held still.`),
+    make("caption", {}, `For each probable cause, the setting that reduces the variance of ${names[k]} most while its mean stays within ±${number(about.tolerance)}, with 90 % intervals. A variance ratio of 0.4 is 40 % of today's variance. Causes whose level matters come first; the others act by being held fixed, at any value.`),
     make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", { scope: "col" }, text)))),
     make("tbody", {}, ...rows)))];
 }

@@ -1,0 +1,41 @@
+"""`momentdag query`: how probable edges and paths are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import momentdag as md
+from momentdag.cli.console import print_json, print_records
+from momentdag.cli.options import JsonOption, RunArgument
+
+__all__ = ["query"]
+
+
+def query(
+    run: RunArgument,
+    questions: Annotated[
+        list[str],
+        typer.Argument(metavar="QUESTION", help='Such as "mek -> erk [variance]", in quotes.'),
+    ],
+    json: JsonOption = False,
+) -> None:
+    """Ask how probable edges and paths are.
+
+    "a -> b" is an edge, "a ~> b" a directed path. In brackets stands the moment: mean, variance,
+    either (the default), both, mean only, variance only. Combine with "and" (or a comma), "or",
+    "not" and parentheses. Put names with spaces in quotes.
+
+    Example: momentdag query run "pkc ~> erk [mean] and not raf -> mek"
+    """
+    from momentdag.posterior.language import ask
+
+    posterior = md.runs.load_posterior(run)
+    answers = [
+        {"question": question, **ask(posterior, question)._asdict()} for question in questions
+    ]
+    if json:
+        print_json({"n_draws": posterior.n_draws, "answers": answers})
+    else:
+        print_records(answers)

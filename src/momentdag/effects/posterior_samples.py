@@ -1,0 +1,172 @@
+"""Samples of the posterior: a drawn graph pair, its functions, and evenly spread noise.
+
+A question about an intervention is answered in each of many samples; the spread of the answers is
+their uncertainty. Within a sample, expectations over noise are averages over randomly shifted Sobol
+points, whose error is far below the spread between samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import qmc
+
+from momentdag.effects.inputs import EffectInputs
+from momentdag.engines.protocol import Mechanism
+from momentdag.errors import OptionError
+from momentdag.graph import MomentGraph
+from momentdag.posterior.monte_carlo import evenly_spaced
+from momentdag.posterior.queries import distinct_rows
+
+__all__ = ["MonteCarlo", "PosteriorSample", "Uncertainty", "check_uncertainty", "draw_samples"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Uncertainty: TypeAlias = Literal["both", "graph", "function"]
+"""Let graphs and functions vary, graphs alone (functions at their means), or functions alone."""
+
+# Values of standardised noise at which its distribution function is inverted: dense in the
+# middle, out to 60 standard deviations.
+_NODES = np.sinh(np.linspace(-4.8, 4.8, 601))
+_N_BITS = 30
+
+
+@dataclass(frozen=True)
+class MonteCarlo:
+    """How finely answers are computed.
+
+    Parameters
+    ----------
+    n_draws : int
+        Posterior samples: draws of a graph pair with its functions.
+    n_rows : int
+        Noise rows in each sample; a power of two.
+    random_state : int
+        Seed. Questions with the same seed are answered in the same samples.
+
+    Raises
+    ------
+    OptionError
+        If a number is out of range.
+    """
+
+    n_draws: int = 200
+    n_rows: int = 512
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_draws", 2), ("n_rows", 8), ("random_state", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < least:
+                raise OptionError(
+                    f"Expected {name} to be an integer of at least {least}; got {value!r}."
+                )
+        if self.n_rows & (self.n_rows - 1):
+            raise OptionError(f"Expected n_rows to be a power of two; got {self.n_rows}.")
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """A fresh generator."""
+        return np.random.default_rng(self.random_state)
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorSample:
+    """A graph pair with its mechanisms and noise points.
+
+    Parameters
+    ----------
+    graph : MomentGraph
+    mechanisms : mapping from name to Mechanism
+    uniforms : float array, shape (n_rows, d)
+        Evenly spread points of the unit cube, one column for each variable's noise.
+    weight : float
+        Share of the posterior that this sample stands for.
+    """
+
+    graph: MomentGraph
+    mechanisms: Mapping[str, Mechanism]
+    uniforms: FloatArray
+    weight: float
+    _noise: dict[int, FloatArray] = field(default_factory=dict, repr=False)
+
+    def noise(self, column: int) -> FloatArray:
+        """Return the standardised noise of one variable, shape (n_rows,)."""
+        if column not in self._noise:
+            mechanism = self.mechanisms[self.graph.names[column]]
+            noise = np.interp(self.uniforms[:, column], mechanism.noise_cdf(_NODES), _NODES)
+            # Finitely many points miss the far tails; rescaling restores the unit variance.
+            noise -= noise.mean()
+            self._noise[column] = noise / noise.std()
+        return self._noise[column]
+
+
+def check_uncertainty(uncertainty: Uncertainty) -> None:
+    """Raise `OptionError` if ``uncertainty`` is none of the choices."""
+    if uncertainty not in get_args(Uncertainty):
+        raise OptionError(
+            f"Expected uncertainty among {get_args(Uncertainty)}; got {uncertainty!r}."
+        )
+
+
+def draw_samples(
+    rng: np.random.Generator,
+    inputs: EffectInputs,
+    n_draws: int,
+    n_rows: int,
+    uncertainty: Uncertainty,
+) -> list[PosteriorSample]:
+    """Draw samples from the posterior over graph pairs and functions.
+
+    With ``uncertainty="both"`` each of ``n_draws`` samples has a drawn graph pair and functions
+    drawn given it; with "graph" there is one sample for each *distinct* drawn pair, weighted by its
+    frequency, with functions at their posterior means; with "function" all samples share the most
+    probable pair.
+    """
+    posterior, model = inputs.posterior, inputs.model
+    function_rng, shift_rng = rng.spawn(2)
+    weights = np.full(n_draws, 1 / n_draws)
+    if uncertainty == "function":
+        graphs = [posterior.map_graph()] * n_draws
+    else:
+        rows = evenly_spaced(posterior.n_draws, n_draws)
+        if uncertainty == "graph":
+            rows, weights = _distinct(inputs, rows)
+        graphs = [posterior.draw(int(k)) for k in rows]
+    net = qmc.Sobol(len(inputs.names), scramble=False, bits=_N_BITS).random(n_rows)
+    points = (net * 2**_N_BITS).astype(np.int64)
+    return [
+        PosteriorSample(
+            graph,
+            model.mean_functions(graph)
+            if uncertainty == "graph"
+            else model.draw_functions(function_rng, graph),
+            _shifted(shift_rng, points),
+            float(weight),
+        )
+        for graph, weight in zip(graphs, weights, strict=True)
+    ]
+
+
+def _distinct(
+    inputs: EffectInputs, rows: npt.NDArray[np.intp]
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Return the first row of each distinct pair among ``rows``, and the pairs' shares."""
+    mean_graphs, variance_graphs = inputs.posterior.mean_graphs, inputs.posterior.variance_graphs
+    flat = np.concatenate([mean_graphs[rows], variance_graphs[rows]], axis=1)
+    distinct = distinct_rows(np.packbits(flat.reshape(len(rows), -1), axis=1))
+    return rows[distinct.first], distinct.counts / len(rows)
+
+
+def _shifted(rng: np.random.Generator, points: npt.NDArray[np.int64]) -> FloatArray:
+    """Return a digital net (n, d) with a random digital shift and shuffled columns.
+
+    A shift of the binary digits keeps the net a net and makes every point uniform. The columns are
+    shuffled because later Sobol columns are less even in pairs.
+    """
+    d = points.shape[1]
+    digits = points[:, rng.permutation(d)] ^ rng.integers(2**_N_BITS, size=d)
+    return np.asarray((digits + 0.5) / 2**_N_BITS)

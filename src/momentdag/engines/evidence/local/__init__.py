@@ -1,0 +1,1 @@
+"""The log evidence of one variable given its parents."""

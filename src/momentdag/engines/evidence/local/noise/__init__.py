@@ -1,0 +1,1 @@
+"""Densities of the standardised noise: Student tails, skewed shapes, smooth tilts."""

@@ -1,0 +1,1 @@
+"""Drawing graph pairs from the posterior: exactly, or by Markov chains."""

@@ -1,0 +1,1 @@
+"""Finding the best graph pairs: parents, candidates, orders, starts."""

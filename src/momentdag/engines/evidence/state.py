@@ -1,0 +1,144 @@
+"""The evidence engine's model as plain values and arrays.
+
+A mechanism is a deterministic function of the rows, the inducing rows and the hyper-parameters.
+These are stored, and mechanisms are fitted again when they are asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from momentdag.engines.evidence.local.features import Kernel
+from momentdag.engines.evidence.local.hyperparameters import (
+    Hyperparameters,
+    hyperparameters_of,
+    make_scorer,
+)
+from momentdag.engines.evidence.local.location_scale import LocalScorer, NoiseFamily
+from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.engines.evidence.refit import AllRows
+from momentdag.engines.standardise import ColumnUnits, read_units
+from momentdag.errors import StorageError, quote
+from momentdag.storage.state import Arrays, State, take_array, take_floats
+
+__all__ = ["ModelParts", "read_parts", "write_parts"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+class ModelParts(NamedTuple):
+    """What an `EvidenceModel` is made from.
+
+    Parameters
+    ----------
+    units : ColumnUnits
+        In the order of the data's columns.
+    columns : int array, shape (d,)
+        The engine's order of the columns.
+    scorer : LocalScorer
+    rows : AllRows or None
+    """
+
+    units: ColumnUnits
+    columns: npt.NDArray[np.intp]
+    scorer: LocalScorer
+    rows: AllRows | None
+
+
+def write_parts(parts: ModelParts) -> State:
+    """Return the parts of a model as a state."""
+    units, columns, scorer, rows = parts
+    features = scorer.mean_features
+    arrays = {
+        "location": units.location,
+        "scale": units.scale,
+        "columns": columns.astype(np.int64),
+        "values": features.values,
+        "inducing_rows": features.inducing_rows.astype(np.int64),
+    }
+    # Effects differ from causes only where columns were dequantised.
+    targets = scorer.columns.T
+    if not np.array_equal(features.values, targets):
+        arrays["targets"] = targets
+    if rows is not None:
+        arrays["all_values"] = rows.values
+        if rows.targets is not rows.values:
+            arrays["all_targets"] = rows.targets
+    content = {
+        "names": list(units.names),
+        "noise": scorer.noise,
+        "hyperparameters": asdict(hyperparameters_of(scorer)),
+    }
+    return State(content, arrays)
+
+
+def read_parts(state: State) -> ModelParts:
+    """Return the parts of the model that a state was written from.
+
+    Raises
+    ------
+    StorageError
+        If something is missing or malformed.
+    """
+    units = read_units(state)
+    d, arrays = len(units.names), state.arrays
+    columns = take_array(arrays, "columns", np.int64, (d,)).astype(np.intp)
+    if not np.array_equal(np.sort(columns), np.arange(d)):
+        raise StorageError("Expected columns to be an order of the variables; it is not.")
+    values = take_floats(arrays, "values", (None, d))
+    n = len(values)
+    inducing_rows = take_array(arrays, "inducing_rows", np.int64, (None,)).astype(np.intp)
+    if not len(inducing_rows) or inducing_rows.min() < 0 or inducing_rows.max() >= n:
+        raise StorageError(f"Expected inducing rows from 0 to {n - 1}; they are not.")
+    noise: Any = state.content.get("noise")
+    if noise not in get_args(NoiseFamily):
+        raise StorageError(f"Expected noise among {get_args(NoiseFamily)}; got {quote(noise)}.")
+    scorer = make_scorer(
+        values,
+        _targets(arrays, "targets", values),
+        inducing_rows,
+        _hyperparameters(state.content.get("hyperparameters")),
+        EvidenceOptions(noise=noise),
+    )
+    assert isinstance(scorer, LocalScorer)  # as the family is not the linear one
+    rows = None
+    if "all_values" in arrays:
+        all_values = take_floats(arrays, "all_values", (None, d))
+        if len(all_values) < n:
+            raise StorageError(f"Expected at least {n} rows in all; got {len(all_values)}.")
+        rows = AllRows(all_values, _targets(arrays, "all_targets", all_values))
+    return ModelParts(units, columns, scorer, rows)
+
+
+def _targets(arrays: Arrays, name: str, values: FloatArray) -> FloatArray:
+    """Return columns as effects, (n, d): stored only where they differ from those as causes."""
+    return take_floats(arrays, name, values.shape) if name in arrays else values
+
+
+def _hyperparameters(stored: Any) -> Hyperparameters:
+    try:
+        inputs, mean, variance = (
+            stored[name] for name in ("inputs", "mean_kernel", "variance_kernel")
+        )
+        features = stored.get("features", "usual")  # fits of earlier versions do not say
+        if inputs not in ("values", "ranks"):
+            raise StorageError(f"Expected inputs 'values' or 'ranks'; got {quote(inputs)}.")
+        if features not in ("usual", "fine"):
+            raise StorageError(f"Expected features 'usual' or 'fine'; got {quote(features)}.")
+        return Hyperparameters(inputs, _kernel(mean), _kernel(variance), features)
+    except (KeyError, TypeError) as error:
+        raise StorageError(f"Expected hyper-parameters of two kernels; {error}.") from None
+
+
+def _kernel(stored: Any) -> Kernel:
+    kernel = Kernel(**stored)
+    numbers = (kernel.scale, kernel.bias, kernel.linear)
+    if kernel.shape not in ("network", "rbf") or not all(
+        isinstance(number, float) and 0 <= number < np.inf for number in numbers
+    ):
+        raise StorageError(f"Expected a kernel; got {quote(stored)}.")
+    return kernel

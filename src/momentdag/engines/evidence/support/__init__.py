@@ -1,0 +1,1 @@
+"""What search and sampling share: bit masks, caches, checkpoints."""

@@ -1,0 +1,100 @@
+"""Canonical column order and units: what an engine sees of a table.
+
+Whatever the columns are called, in which order they stand and in which units they were measured,
+an engine works on the same numbers, and so gives the same answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from momentdag.errors import StorageError
+from momentdag.graph import BoolArray
+from momentdag.storage.state import State, take_floats, take_names
+from momentdag.table import Dataset
+
+__all__ = ["ColumnUnits", "StandardisedTable", "canonical_order", "read_units", "standardise"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IndexArray: TypeAlias = npt.NDArray[np.intp]
+
+
+class ColumnUnits(NamedTuple):
+    """Names, means and standard deviations of the columns of a table."""
+
+    names: tuple[str, ...]
+    location: FloatArray  # (d,)
+    scale: FloatArray  # (d,)
+
+
+@dataclass(frozen=True, eq=False)
+class StandardisedTable:
+    """A table in canonical column order and standard units.
+
+    Parameters
+    ----------
+    values : float array, shape (n, d)
+        Mean 0 and standard deviation 1 in every column.
+    columns : int array, shape (d,)
+        The data's column that stands at each place.
+    units : ColumnUnits
+        Of the data's columns, in the data's order.
+    """
+
+    values: FloatArray
+    columns: IndexArray
+    units: ColumnUnits
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    @property
+    def places(self) -> IndexArray:
+        """The place of each column of the data, (d,)."""
+        return np.argsort(self.columns)
+
+    def restore(self, graphs: BoolArray) -> BoolArray:
+        """Return graphs (..., d, d) in the data's order of columns."""
+        return graphs[..., self.places, :][..., :, self.places]
+
+
+def canonical_order(standardised: FloatArray, names: tuple[str, ...]) -> IndexArray:
+    """Return an order of columns (n, d) that depends on their contents, not on their places.
+
+    Columns are sorted by their standardised fourth and absolute third moments, which units do not
+    change; rounding keeps noise in the last digits from swapping two of them. Names break ties.
+    """
+    fourth = np.round((standardised**4).mean(axis=0), 6)
+    third = np.round(np.abs((standardised**3).mean(axis=0)), 6)
+    return np.lexsort((np.array(names), third, fourth)).astype(np.intp)
+
+
+def standardise(dataset: Dataset) -> StandardisedTable:
+    """Return a data set as engines take it."""
+    columns = canonical_order(dataset.standardised, dataset.names)
+    units = ColumnUnits(dataset.names, dataset.location, dataset.scale)
+    return StandardisedTable(dataset.standardised[:, columns], columns, units)
+
+
+def read_units(state: State) -> ColumnUnits:
+    """Return names, locations and scales of a stored model.
+
+    Raises
+    ------
+    StorageError
+        If they are malformed.
+    """
+    names = take_names(state.content)
+    if not names:
+        raise StorageError("Expected at least one variable; there is none.")
+    location = take_floats(state.arrays, "location", (len(names),))
+    scale = take_floats(state.arrays, "scale", (len(names),))
+    if not (scale > 0).all():
+        raise StorageError("Expected positive scales; one is not.")
+    return ColumnUnits(names, location, scale)

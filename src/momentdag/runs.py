@@ -1,0 +1,394 @@
+"""Run folders: a fit on disk, complete or resumable, readable without trusting it.
+
+A folder holds
+
+- ``run.json``: status, options, names and fingerprint of the data, checksums of the files below;
+- ``posterior.zip``: the draws, see `momentdag.Posterior.load`;
+- ``mechanisms.npz``: the fitted functions, as JSON and arrays;
+- ``knowledge.json``: the prior knowledge, if any was given;
+- ``data.npz``: the table that was fitted;
+- ``log.txt``, ``report.html``: for people;
+- ``checkpoints/``: the finished stages of an unfinished fit; removed when it is complete.
+
+Every file is written under a temporary name and moved into place. ``run.json``, which lists them
+all with their checksums, is written last: a folder is complete, or says that it is not.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from momentdag.engines.protocol import FitRequest, FitResult, FittedModel, Progress, silent
+from momentdag.errors import OptionError, StorageError, quote
+from momentdag.estimator import MomentDAG
+from momentdag.graph import MomentGraph
+from momentdag.knowledge import Knowledge
+from momentdag.posterior import Posterior
+from momentdag.storage.archive import read_archive, write_archive
+from momentdag.storage.checkpoint import FileCheckpoint
+from momentdag.storage.folder import (
+    CHECKPOINTS,
+    DATA,
+    KNOWLEDGE,
+    MECHANISMS,
+    POSTERIOR,
+    check_free,
+    clear,
+    find_run,
+    hash_files,
+    open_complete,
+    open_folder,
+)
+from momentdag.storage.log import StageLog, logged
+from momentdag.storage.run_info import DataInfo, RunInfo, describe_fit, read_info, write_info
+from momentdag.storage.state import take_array, take_names
+from momentdag.table import Dataset
+
+__all__ = [
+    "DataInfo",
+    "Run",
+    "RunInfo",
+    "fit",
+    "load",
+    "load_data",
+    "load_posterior",
+    "load_run",
+    "read_info",
+    "save",
+]
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A complete run, read and checked once.
+
+    Parameters
+    ----------
+    estimator : MomentDAG
+    info : RunInfo
+        What `run.json` says.
+    data : Dataset or None
+        The table that was fitted, if it was requested and saved.
+    """
+
+    estimator: MomentDAG
+    info: RunInfo
+    data: Dataset | None
+
+
+def fit(
+    estimator: MomentDAG,
+    X: Any,
+    folder: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    force: bool = False,
+    source: str = "",
+    log_columns: Sequence[str] = (),
+    progress: Progress = silent,
+) -> MomentDAG:
+    """Fit an estimator in a run folder, so that an interrupted fit can be continued.
+
+    Whatever ends the fit (an error, ctrl-C, a kill, a power cut), the folder says so and keeps the
+    finished stages. The same call with ``resume`` then continues, and its result is bit-for-bit
+    identical to that of an uninterrupted fit.
+
+    Parameters
+    ----------
+    estimator : MomentDAG
+        Its ``random_state`` must be an integer.
+    X : table, shape (n_samples, n_variables)
+    folder : path-like
+        Created if it does not exist.
+    resume : bool
+        Continue the interrupted fit in the folder; start one if there is none, and load it if it
+        is complete.
+    force : bool
+        Replace the run in the folder.
+    source : str
+        Where the data came from; only shown.
+    log_columns : sequence of str
+        Columns of ``X`` that are natural logarithms; only shown.
+    progress : Progress
+
+    Returns
+    -------
+    MomentDAG
+        Fitted: ``estimator`` itself, or one loaded from the folder if the run is complete.
+
+    Raises
+    ------
+    StorageError
+        If the folder is taken, in use or cannot be written, or holds another run.
+    DataError, KnowledgeError, OptionError
+        If the table, the knowledge or an option cannot be used.
+
+    Examples
+    --------
+    >>> import tempfile, momentdag as md
+    >>> data = md.simulate.preset("linear-anm-2", np.random.default_rng(1), 100).data
+    >>> estimator = md.MomentDAG(n_draws=500, random_state=0, engine_options={"family": "linear"})
+    >>> with tempfile.TemporaryDirectory() as scratch:
+    ...     _ = fit(estimator, data, Path(scratch) / "run")
+    ...     again = fit(estimator, data, Path(scratch) / "run", resume=True)  # is complete
+    ...     copy = load(save(again, Path(scratch) / "copy", data))
+    >>> copy.posterior_
+    Posterior(500 draws of graph pairs over 2 variables, engine 'evidence')
+    """
+    if resume and force:
+        raise OptionError(
+            "Expected resume or force; got both. resume continues a run, force replaces it."
+        )
+    seed = estimator.random_state
+    if not isinstance(seed, int | np.integer):
+        raise OptionError(
+            f"Expected an integer random_state; got {quote(seed)}. A fit is resumed from its seed."
+        )
+    request = estimator.prepare(X)  # may raise, so before the folder is touched
+    dataset = request.dataset
+    data = DataInfo(
+        dataset.names, dataset.n_samples, dataset.fingerprint, source, tuple(log_columns)
+    )
+    info = _describe(estimator, data, int(seed))
+    with open_folder(folder) as path:
+        checkpoint = FileCheckpoint(path / CHECKPOINTS, info.key)
+        before = find_run(path, info.key) if resume else None
+        if before is None:
+            check_free(path, force)
+            clear(path)
+        elif before.status == "complete":
+            checkpoint.clear()
+            return load(path)
+        # Written before the log, so that a fit that dies without a log can still be resumed.
+        write_info(path, info)
+        with logged(path):
+            request = replace(request, checkpoint=checkpoint, progress=StageLog(progress))
+            _fit_and_save(estimator, request, path, info, checkpoint)
+    return estimator
+
+
+def save(
+    estimator: MomentDAG,
+    folder: str | os.PathLike[str],
+    data: Any = None,
+    *,
+    source: str = "",
+    log_columns: Sequence[str] = (),
+    force: bool = False,
+) -> Path:
+    """Write a fitted estimator to a run folder.
+
+    Parameters
+    ----------
+    estimator : MomentDAG
+    folder : path-like
+        Created if it does not exist; must be empty, unless ``force`` is given.
+    data : table, optional
+        The table it was fitted to. A run without its data answers every query, but cannot make
+        a report.
+    source : str
+        Where the data came from; only shown.
+    log_columns : sequence of str
+        Columns of ``data`` that are natural logarithms; only shown.
+    force : bool
+        Replace the run in the folder.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    StorageError
+        If the folder is taken, in use or cannot be written.
+    OptionError
+        If ``data`` is not the table of the fit.
+    """
+    check_is_fitted(estimator, "posterior_")
+    posterior = estimator.posterior_
+    provenance = posterior.provenance
+    dataset = None if data is None else Dataset.from_table(data)
+    if dataset is not None and dataset.fingerprint != provenance.data_hash:
+        raise OptionError("`data` is not the table this model was fitted to.")
+    n_samples = None if dataset is None else dataset.n_samples
+    about = DataInfo(posterior.names, n_samples, provenance.data_hash, source, tuple(log_columns))
+    with open_folder(folder) as path:
+        check_free(path, force)
+        info = _describe(estimator, about, 0 if provenance.seed is None else provenance.seed)
+        clear(path)
+        _save_files(estimator, path, info, dataset)
+    return path
+
+
+def load(folder: str | os.PathLike[str]) -> MomentDAG:
+    """Read a complete run as a fitted estimator.
+
+    Nothing in the folder is executed, and no path in it is followed.
+
+    Raises
+    ------
+    StorageError
+        If the run is unfinished, damaged or altered, or the folder holds no run.
+    """
+    return load_run(folder).estimator
+
+
+def load_run(folder: str | os.PathLike[str], *, with_data: bool = False) -> Run:
+    """Read a complete run: the estimator, its `run.json` and, on request, its table."""
+    with open_complete(folder) as (path, info):
+        data = _read_data(path, info) if with_data and DATA in info.files else None
+        return Run(_read_estimator(path, info), info, data)
+
+
+def load_posterior(folder: str | os.PathLike[str]) -> Posterior:
+    """Read only the posterior of a complete run, with the checks of `load`."""
+    with open_complete(folder) as (path, _):
+        return Posterior.load(path / POSTERIOR)
+
+
+def load_data(folder: str | os.PathLike[str]) -> Dataset:
+    """Read the table that a complete run was fitted to.
+
+    Raises
+    ------
+    StorageError
+        As from `load`, and if the run was saved without its data.
+    """
+    with open_complete(folder) as (path, info):
+        if DATA not in info.files:
+            raise StorageError(f"{folder}: the run was saved without its data.")
+        return _read_data(path, info)
+
+
+def _describe(estimator: MomentDAG, data: DataInfo, seed: int) -> RunInfo:
+    """Return what `run.json` says before the fit."""
+    options = {
+        "engine": estimator.engine,
+        "n_draws": int(estimator.n_draws),
+        "n_jobs": int(estimator.n_jobs),
+        "random_state": seed,
+        # With defaults filled in: they may change from version to version.
+        "engine_options": estimator.build_engine().options.to_dict(),
+    }
+    knowledge = None if estimator.knowledge is None else estimator.knowledge.to_dict()
+    return describe_fit(data, options, knowledge)
+
+
+def _fit_and_save(
+    estimator: MomentDAG,
+    request: FitRequest,
+    folder: Path,
+    info: RunInfo,
+    checkpoint: FileCheckpoint,
+) -> None:
+    dataset = request.dataset
+    _logger.info("Fitting %d rows of %d variables.", dataset.n_samples, dataset.n_variables)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            estimator.run(request)
+        _save_files(estimator, folder, info, dataset)
+    except BaseException as error:
+        stopped = isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)
+        message = "" if stopped else f"{type(error).__name__}: {error}"
+        _logger.error("The fit was interrupted." if stopped else f"The fit failed. {message}")
+        # If even this cannot be written, the status stays "fitting", which also can be resumed.
+        with suppress(StorageError):
+            ended = replace(info, status="interrupted" if stopped else "failed", message=message)
+            write_info(folder, ended)
+        raise
+    checkpoint.clear()
+    _logger.info("Complete: %d draws.", estimator.posterior_.n_draws)
+    # Only after the run is saved: a filter may turn warnings into errors.
+    for warning in caught:
+        _logger.warning("%s", warning.message)
+    for warning in caught:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+def _save_files(estimator: MomentDAG, folder: Path, info: RunInfo, dataset: Dataset | None) -> None:
+    """Write the files of a fitted estimator and declare the run complete."""
+    estimator.posterior_.save(folder / POSTERIOR)
+    if estimator.scm_ is not None:
+        content, arrays = estimator.scm_.to_state()
+        content = {"engine": estimator.engine, **content}
+        write_archive(folder / MECHANISMS, "mechanisms", content, arrays)
+    if estimator.knowledge is not None:
+        estimator.knowledge.to_file(folder / KNOWLEDGE)
+    if dataset is not None:
+        content = {"names": list(dataset.names)}
+        write_archive(folder / DATA, "data", content, {"values": dataset.values})
+    result = {
+        "status": estimator.status_,
+        "best_mean_edges": estimator.best_graph_.edges("mean"),
+        "best_variance_edges": estimator.best_graph_.edges("variance"),
+        "summary": estimator.summary_.to_dict("split"),
+        "details": estimator.details_,
+    }
+    files = hash_files(folder)
+    write_info(folder, replace(info, status="complete", message="", result=result, files=files))
+
+
+def _read_estimator(path: Path, info: RunInfo) -> MomentDAG:
+    posterior = Posterior.load(path / POSTERIOR)
+    if posterior.names != info.data.names:
+        raise StorageError("posterior and run have different variables")
+    knowledge = Knowledge.from_file(path / KNOWLEDGE) if KNOWLEDGE in info.files else None
+    estimator = MomentDAG(knowledge=knowledge, **info.options)
+    model = None
+    if MECHANISMS in info.files:
+        model = _read_model(path / MECHANISMS, estimator)
+        if model.names != posterior.names:
+            raise StorageError("mechanisms and posterior have different variables")
+    result = info.result
+    best = MomentGraph.from_edges(
+        posterior.names, result["best_mean_edges"], result["best_variance_edges"]
+    )
+    summary = _read_summary(result["summary"], posterior.names)
+    return estimator.adopt(
+        FitResult(posterior, model, best, summary, result["status"], result["details"])
+    )
+
+
+def _read_model(path: Path, estimator: MomentDAG) -> FittedModel:
+    state = read_archive(path, "mechanisms")
+    if state.content.get("engine") != estimator.engine:
+        raise StorageError(
+            f"{path}: expected mechanisms of the engine {quote(estimator.engine)}; got "
+            f"{quote(state.content.get('engine'))}."
+        )
+    try:
+        return estimator.build_engine().restore_model(state)
+    except StorageError as error:
+        raise StorageError(f"{path}: {error}") from error
+
+
+def _read_data(path: Path, info: RunInfo) -> Dataset:
+    content, arrays = read_archive(path / DATA, "data")
+    names = take_names(content)
+    dataset = Dataset(take_array(arrays, "values", np.float64, (None, len(names))), names)
+    if dataset.fingerprint != info.data.fingerprint:
+        raise StorageError(f"{DATA} is not the table of the fit")
+    return dataset
+
+
+def _read_summary(stored: Any, names: tuple[str, ...]) -> pd.DataFrame:
+    table = pd.DataFrame(stored["data"], stored["index"], stored["columns"], dtype=np.float64)
+    table.index.name = "variable"
+    if tuple(table.index) != names:
+        raise StorageError("summary and posterior have different variables")
+    return table

@@ -1,0 +1,125 @@
+"""The findings of a criticism in sentences, each with something to try."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momentdag.screening.checks import FITTED
+
+if TYPE_CHECKING:
+    from momentdag.screening.criticism import Criticism
+
+__all__ = ["describe", "findings"]
+
+_HEAVY = 0.5  # excess kurtosis worth mentioning
+_LOPSIDED = 0.2  # asymmetry of the quantiles worth mentioning
+
+
+def describe(criticism: Criticism) -> str:
+    """Return the head, one line for each finding, and the log score."""
+    residuals = criticism.residuals
+    texts = findings(criticism)
+    head = (
+        f"Criticism of {residuals.graph!r} on {residuals.dataset.n_samples} rows "
+        f"({'those of the fit' if residuals.seen else 'new ones'}), chance of any false alarm "
+        f"{criticism.level:.0%}: "
+    )
+    head += f"{len(texts)} findings." if texts else "nothing speaks against the model."
+    return "\n".join([head, *(f"- {text}" for text in texts), _score(criticism)])
+
+
+def findings(criticism: Criticism) -> tuple[str, ...]:
+    """Return a sentence or two for each finding."""
+    level = criticism.level
+    texts = [_non_gaussian(criticism, name) for name in criticism.non_gaussian]
+    table = criticism.variables
+    texts += [
+        f"{name}: the fitted noise does not match the residuals (p {_p(row['p_noise'])}). "
+        "Probabilities of edges into it are unreliable; try another noise family or a transform."
+        for name, row in table[table["p_noise"] < level].iterrows()
+    ]
+    dependence = criticism.dependence
+    texts += [_dependent(row) for _, row in dependence[dependence["p_value"] < level].iterrows()]
+    pairs = criticism.noise_pairs
+    texts += [
+        f"{row['first']} and {row['second']}: their residuals move together (correlation "
+        f"{row['correlation']:.2f}, of sizes {row['size_correlation']:.2f}, p "
+        f"{_p(row['p_value'])}). A common cause may be unmeasured, or an edge missing or reversed."
+        for _, row in pairs[pairs["p_value"] < level].iterrows()
+    ]
+    return tuple(texts)
+
+
+def _non_gaussian(criticism: Criticism, name: str) -> str:
+    row = criticism.variables.loc[name]
+    heavy, skewed = row["excess_kurtosis"] > _HEAVY, abs(row["asymmetry"]) > _LOPSIDED
+    shape = [
+        *(["heavy tails"] if heavy else []),
+        *(["light tails"] if row["excess_kurtosis"] < -_HEAVY else []),
+        *([f"skewed to the {'right' if row['asymmetry'] > 0 else 'left'}"] if skewed else []),
+    ]
+    text = (
+        f"{name}: residuals are not Gaussian ({', '.join(shape) or 'another shape'}; skewness "
+        f"{row['skewness']:.2f}, excess kurtosis {row['excess_kurtosis']:.2f}, p "
+        f"{_p(row['p_gaussian'])}). The theorem that tells mean causes from variance causes "
+        "assumes Gaussian noise and does not cover this variable."
+    )
+    column = criticism.residuals.dataset.values[:, criticism.residuals.graph.index(name)]
+    transform = "its logarithm" if column.min() > 0 else "a transform (such as Yeo-Johnson)"
+    matches = row["p_noise"] >= criticism.level and criticism.noise != "gaussian"
+    if matches:
+        text += f" The {criticism.noise} noise of this fit matches the shape, so the posterior"
+        text += " allows for it."
+    engine = "" if criticism.engine == "evidence" else 'engine="evidence", '
+    families = [*(["student"] if heavy else []), "flexible"]
+    remedies = [
+        f'{engine}engine_options={{"noise": "{family}"}}'
+        for family in families
+        if family != criticism.noise
+    ]
+    remedies.append(transform)
+    verb = "Compare with" if matches else "Try"
+    return f"{text} {verb} {' or '.join(remedies)}."
+
+
+def _dependent(row: Any) -> str:
+    if row["other"] == FITTED:
+        return (
+            f"{row['variable']}: the size of its residual changes with its fitted mean (p "
+            f"{_p(row['p_value'])}). Its variance function misses something; a transform such as "
+            "the logarithm often helps."
+        )
+    what = "residual" if row["moment"] == "mean" else "size of its residual"
+    text = (
+        f"{row['variable']}: the {what} still changes with {row['other']} (p {_p(row['p_value'])})"
+    )
+    if row["role"] == "parent":
+        return (
+            f"{text}, although it is a {row['moment']} cause. The fitted {row['moment']} function "
+            "is too stiff; try more inducing rows (n_inducing) or a transform."
+        )
+    return (
+        f"{text}, which is not a {row['moment']} cause in this pair (probability of the edge "
+        f"{row['probability']:.2f}). The edge may be missing."
+    )
+
+
+def _score(criticism: Criticism) -> str:
+    shapes = np.concatenate([score.shape for score in criticism.scores.values()])
+    if not criticism.residuals.seen:
+        kind = "on new rows"
+    elif np.isneginf(shapes).all():
+        kind = "on the rows of the fit (functions are point estimates: no row is left out)"
+    else:
+        kind = "leave-one-out (functions re-weighted; graph, kernels and noise shape kept)"
+    text = f"Log score per row, {kind}: {criticism.log_score:.3f}."
+    n_influential = int(criticism.variables["n_influential"].sum())
+    if n_influential:
+        text += f" {n_influential} cells are so influential that their scores are unreliable."
+    return text
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"

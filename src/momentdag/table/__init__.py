@@ -1,0 +1,7 @@
+"""Data: the border where a table becomes a checked, labelled `Dataset`."""
+
+from momentdag.table.checks import MIN_SAMPLES
+from momentdag.table.dataset import Dataset
+from momentdag.table.files import MAX_FILE_BYTES
+
+__all__ = ["MAX_FILE_BYTES", "MIN_SAMPLES", "Dataset"]

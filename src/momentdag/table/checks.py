@@ -1,0 +1,240 @@
+"""Decide whether a table of numbers makes usable data, and what in it deserves a look.
+
+Each check raises a `DataError` that names the columns at fault; rows count from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from momentdag.errors import DataError
+from momentdag.table.tables import FloatArray, enumerate_briefly, quote
+
+__all__ = [
+    "DISCRETE_VALUES",
+    "EXTREME_SD",
+    "MAX_SD",
+    "MIN_SAMPLES",
+    "SAMPLES_PER_VARIABLE",
+    "check_finite",
+    "check_no_copies",
+    "check_shape",
+    "check_variances",
+    "take_notes",
+]
+
+MIN_SAMPLES = 10
+"""Fewer rows than this are refused: they say next to nothing about a conditional variance."""
+
+SAMPLES_PER_VARIABLE = 10
+"""Fewer rows than this for each variable are worth a warning."""
+
+DISCRETE_VALUES = 10
+"""A column with at most this many distinct values, in at least twice as many rows, is discrete."""
+
+EXTREME_SD = 10.0
+"""A cell further than this many standard deviations from its column's mean is extreme."""
+
+MAX_SD = 1e140
+"""A fit refuses columns with a larger sd, or one below its inverse: squares must stay numbers, also
+those of what lies far out in a tail."""
+
+_EPS = float(np.finfo(np.float64).eps)
+
+_COPY_TOLERANCE = 1e-6
+"""How far linear copies may disagree, in quartile ranges: enough for single precision."""
+
+
+def check_shape(shape: tuple[int, ...], min_variables: int) -> None:
+    """Refuse tables with too few columns or rows.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than ``min_variables`` columns or `MIN_SAMPLES` rows.
+    """
+    n_samples, n_variables = shape
+    # The wording "k feature(s) (shape=...)" is the one scikit-learn's estimator checks look for.
+    if n_variables < min_variables:
+        raise DataError(
+            f"Expected a table with more variables; got {n_variables} feature(s) "
+            f"(shape={(n_samples, n_variables)}) while a minimum of {min_variables} is required."
+        )
+    if n_samples < MIN_SAMPLES:
+        raise DataError(
+            f"Expected at least {MIN_SAMPLES} rows; got n_samples={n_samples}. Collect more."
+        )
+
+
+def check_finite(names: Sequence[str], values: FloatArray) -> None:
+    """Refuse missing (NaN) and infinite cells.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values : float array, shape (n_samples, n_variables)
+
+    Raises
+    ------
+    DataError
+        With the columns, the number of such cells in each, and the first row.
+    """
+    missing: list[str] = []
+    infinite: list[str] = []
+    for j, name in enumerate(names):
+        bad = np.flatnonzero(~np.isfinite(values[:, j]))
+        is_nan = np.isnan(values[bad, j])
+        for rows, found in ((bad[is_nan], missing), (bad[~is_nan], infinite)):
+            if len(rows):
+                found.append(f"column {quote(name)} has {len(rows)} (first at row {rows[0]})")
+    if missing:
+        raise DataError(
+            f"Expected no missing values (NaN); {enumerate_briefly(missing)}. Drop or impute them "
+            "first. Rows count from 0."
+        )
+    if infinite:
+        raise DataError(
+            f"Expected no infinite values (inf); {enumerate_briefly(infinite)}. Drop or replace "
+            "them first. Rows count from 0."
+        )
+
+
+def check_no_copies(
+    names: Sequence[str], values: FloatArray, standardised: FloatArray, scale: FloatArray
+) -> None:
+    """Refuse columns that are linear functions of another within rounding.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values, standardised : float array, shape (n_samples, n_variables)
+    scale : float array, shape (n_variables,)
+
+    Raises
+    ------
+    DataError
+        With both columns of each such pair.
+    """
+    n_samples, n_variables = values.shape
+    correlations = standardised.T @ standardised / n_samples
+    pairs: list[str] = []
+    copied: set[int] = set()
+    for i in range(n_variables - 1):
+        if i in copied:
+            continue
+        for j in (i + 1 + np.flatnonzero(np.abs(correlations[i, i + 1 :]) > 1 - 1e-9)).tolist():
+            sign = float(np.sign(correlations[i, j]))
+            z = standardised[:, [i, j]] * [1.0, sign]
+            x = values[:, [i, j]] * [0.5, 0.5 * sign]
+            if _agree_up_to_rounding(x, z, scale[[i, j]]) or _agree_robustly(x):
+                copied.add(j)
+                pairs.append(f"{quote(names[j])} repeats {quote(names[i])}")
+    if pairs:
+        raise DataError(
+            "Expected no column that is a linear copy of another (|correlation| 1 within "
+            f"rounding); {enumerate_briefly(pairs)}. Drop one of the two."
+        )
+
+
+def _agree_up_to_rounding(halves: FloatArray, z: FloatArray, scale: FloatArray) -> bool:
+    # Each value was rounded once when it was stored and a few times while it was standardised.
+    rounding = 32 * _EPS * np.sum(np.abs(halves).max(axis=0) / scale)
+    return bool(np.abs(z[:, 0] - z[:, 1]).max() <= rounding)
+
+
+def _agree_robustly(halves: FloatArray) -> bool:
+    """Compare in quartile ranges: the sd may be that of one enormous cell both columns share.
+
+    The columns arrive halved, so that no difference of finite values overflows.
+    """
+    low, middle, high = np.percentile(halves, [25, 50, 75], axis=0)
+    if not np.all(high > low):
+        return False
+    with np.errstate(all="ignore"):  # an enormous cell may overflow here; then they disagree
+        robust = (halves - middle) / (high - low)
+        difference = np.abs(robust[:, 0] - robust[:, 1])
+        return bool(np.all(difference <= _COPY_TOLERANCE * (1 + np.abs(robust[:, 0]))))
+
+
+def check_variances(names: Sequence[str], scale: FloatArray) -> None:
+    """Refuse columns whose variance is too large or too small for a float.
+
+    Parameters
+    ----------
+    names : sequence of str
+    scale : float array, shape (n_variables,)
+        Their standard deviations.
+
+    Raises
+    ------
+    DataError
+        With the columns and their standard deviations.
+
+    Examples
+    --------
+    >>> check_variances(["light"], np.array([1e-200]))
+    Traceback (most recent call last):
+    ...
+    momentdag.errors.DataError: Expected standard deviations between 1e-140 and 1e+140; column
+    'light' has 1e-200. Use another unit.
+    """
+    faults = [
+        f"column {quote(name)} has {sd:.3g}"
+        for name, sd in zip(names, scale, strict=True)
+        if not 1 / MAX_SD <= sd <= MAX_SD
+    ]
+    if faults:
+        raise DataError(
+            f"Expected standard deviations between {1 / MAX_SD:g} and {MAX_SD:g}; "
+            f"{enumerate_briefly(faults)}. Use another unit."
+        )
+
+
+def take_notes(
+    names: Sequence[str], values: FloatArray, standardised: FloatArray
+) -> tuple[str, ...]:
+    """Say what deserves a look, one text for each kind: discrete columns, extreme cells, few rows.
+
+    Parameters
+    ----------
+    names : sequence of str
+    values, standardised : float array, shape (n_samples, n_variables)
+    """
+    n_samples, n_variables = values.shape
+    discrete: list[str] = []
+    extreme: list[tuple[float, str]] = []
+    for j, name in enumerate(names):
+        n_distinct = _count_distinct(values[:, j])
+        if n_distinct <= DISCRETE_VALUES and 2 * n_distinct <= n_samples:
+            discrete.append(f"column {quote(name)} has {n_distinct}")
+        row = int(np.argmax(np.abs(standardised[:, j])))
+        z = float(standardised[row, j])
+        if abs(z) > EXTREME_SD:
+            extreme.append((-abs(z), f"column {quote(name)} at row {row} (z = {z:.1f})"))
+    notes: list[str] = []
+    if discrete:
+        notes.append(
+            f"Few distinct values: {enumerate_briefly(discrete)}. The variance of a discrete "
+            "column is tied to its mean; read variance edges into it with care."
+        )
+    if extreme:
+        notes.append(
+            f"Cells more than {EXTREME_SD:g} standard deviations from the mean: "
+            f"{enumerate_briefly([text for _, text in sorted(extreme)])}. Check them: one such "
+            "cell can make or hide a variance edge. Rows count from 0."
+        )
+    if n_samples < SAMPLES_PER_VARIABLE * n_variables:
+        notes.append(
+            f"Few rows: {n_samples} for {n_variables} variables, fewer than "
+            f"{SAMPLES_PER_VARIABLE} for each. Expect an uncertain posterior; more rows or fewer "
+            "variables help."
+        )
+    return tuple(notes)
+
+
+def _count_distinct(column: FloatArray) -> int:
+    # Sorting a long column is slow, and its first rows nearly always settle the question.
+    head = len(np.unique(column[:1000]))
+    return head if head > DISCRETE_VALUES else len(np.unique(column))

@@ -1,0 +1,317 @@
+"""The border where a table becomes data: every check on input, and the memory of its units.
+
+Inside the library nothing looks at raw tables: engines read `Dataset.standardised`, and everything
+reported to the user goes back to original units through `Dataset.location` and `Dataset.scale`.
+Rows count from 0 in every message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from momentdag.errors import DataError, DataWarning, OptionError
+from momentdag.readonly import ReadOnlyArrays
+from momentdag.table.checks import (
+    MIN_SAMPLES,
+    check_finite,
+    check_no_copies,
+    check_shape,
+    take_notes,
+)
+from momentdag.table.files import MAX_FILE_BYTES, Delimiter, read_file
+from momentdag.table.scaling import standardise_column
+from momentdag.table.tables import FloatArray, enumerate_briefly, quote, read_table
+
+__all__ = ["MAX_FILE_BYTES", "MIN_SAMPLES", "Dataset"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(ReadOnlyArrays):
+    """A checked table of observations that remembers its units.
+
+    Build one with `from_table` or `from_file`, which also give the warnings; the constructor makes
+    the same checks but leaves what deserves a look to `notes`.
+
+    Parameters
+    ----------
+    values : float array, shape (n_samples, n_variables)
+        Observations in original units; copied and made read-only.
+    names : sequence of str
+        One unique name for each column.
+
+    Attributes
+    ----------
+    location, scale : float array, shape (n_variables,)
+        Mean and (population) standard deviation of each column.
+    standardised : float array, shape (n_samples, n_variables)
+        ``(values - location) / scale``: mean 0 and standard deviation 1 in each column.
+    notes : tuple of str
+        What deserves a look: discrete columns, extreme cells, few rows.
+
+    Raises
+    ------
+    DataError
+        If a column is not numeric, has missing or infinite cells, does not vary or is a linear
+        copy of another; if names are missing or repeated; if rows are fewer than `MIN_SAMPLES`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> celsius = np.array([18.0, 21.0, 19.5, 23.0, 20.5, 22.0, 17.0, 19.0, 24.0, 26.0])
+    >>> litres = np.array([1.2, 3.4, 2.2, 4.1, 0.3, 2.9, 3.3, 1.8, 2.7, 1.1])
+    >>> data = Dataset(np.column_stack([celsius, litres]), ["celsius", "litres"])
+    >>> data
+    Dataset(10 samples, 2 variables: celsius, litres)
+    >>> data.location.tolist(), data.standardised.std(axis=0).round(12).tolist()
+    ([21.0, 2.3], [1.0, 1.0])
+    """
+
+    values: FloatArray
+    names: tuple[str, ...]
+    location: FloatArray = field(init=False)
+    scale: FloatArray = field(init=False)
+    standardised: FloatArray = field(init=False)
+    notes: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        table = read_table(self.values, self.names)
+        names, values = table.names, table.values
+        check_shape(values.shape, min_variables=1)
+        check_finite(names, values)
+        location, scale = np.empty((2, len(names)))
+        standardised = np.empty_like(values)
+        faults = []
+        for j, name in enumerate(names):
+            column = standardise_column(values[:, j])
+            if isinstance(column, str):
+                faults.append(f"column {quote(name)} {column}")
+            else:
+                standardised[:, j], location[j], scale[j] = column
+        if faults:
+            raise DataError(f"Expected columns that vary; {enumerate_briefly(faults)}.")
+        check_no_copies(names, values, standardised, scale)
+        for array in (location, scale, standardised):
+            array.setflags(write=False)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "location", location)
+        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "standardised", standardised)
+        object.__setattr__(self, "notes", take_notes(names, values, standardised))
+
+    @classmethod
+    def from_table(
+        cls, X: object, names: Sequence[str] | None = None, *, min_variables: int = 1
+    ) -> Dataset:
+        """Read a frame, array or list of rows, and warn of what deserves a look.
+
+        Parameters
+        ----------
+        X : table, shape (n_samples, n_variables)
+            A pandas, polars or pyarrow frame, a 2-D array, or a list of rows. A `Dataset` is
+            returned as it is, without new warnings.
+        names : sequence of str, optional
+            New names for the columns. By default the frame's own, and x1, x2, ... for arrays.
+        min_variables : int
+            Refuse tables with fewer columns.
+
+        Raises
+        ------
+        DataError
+            If the table cannot be used; the message names the column and the row.
+
+        Warns
+        -----
+        DataWarning
+            Once for each kind of note.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(50, 2))
+        >>> Dataset.from_table(X).names
+        ('x1', 'x2')
+        >>> X[17, 1] = np.nan
+        >>> Dataset.from_table(X, names=["raf", "mek"])
+        Traceback (most recent call last):
+        ...
+        momentdag.errors.DataError: Expected no missing values (NaN); column 'mek' has 1 (first at
+        row 17). Drop or impute them first. Rows count from 0.
+        """
+        _check_option("min_variables", min_variables)
+        if isinstance(X, Dataset) and names is None:
+            check_shape(X.values.shape, min_variables)
+            return X
+        table = read_table(X.values if isinstance(X, Dataset) else X, names)
+        check_shape(table.values.shape, min_variables)
+        dataset = cls(table.values, table.names)
+        _warn(dataset.notes)
+        return dataset
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        delimiter: Delimiter | None = None,
+        *,
+        min_variables: int = 1,
+        max_bytes: int = MAX_FILE_BYTES,
+    ) -> Dataset:
+        r"""Read a CSV, TSV or Parquet file, and warn of what deserves a look.
+
+        Text files are UTF-8 with a header line and decimal points; spaces around names are
+        dropped. Cells that are empty or say NA, NaN, null or None count as missing. Parquet needs
+        pyarrow; an index that pandas stored along is left out.
+
+        Parameters
+        ----------
+        path : path-like
+        delimiter : {",", ";", "\t", "|", " "}, optional
+            What separates the columns of a text file. Found from the first lines by default.
+        min_variables : int
+            Refuse tables with fewer columns.
+        max_bytes : int
+            Refuse larger files, and Parquet files that would unpack to more.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read or its table cannot be used; the message gives the line.
+        OptionError
+            If ``delimiter`` is none of the choices.
+
+        Warns
+        -----
+        DataWarning
+            Once for each kind of note.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> rows = [f"{i % 17};{i * i % 31}.5" for i in range(40)]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "growth.csv"
+        ...     _ = path.write_text("\n".join(["dose;growth", *rows]))
+        ...     Dataset.from_file(path)
+        Dataset(40 samples, 2 variables: dose, growth)
+        """
+        _check_option("min_variables", min_variables)
+        _check_option("max_bytes", max_bytes)
+        try:
+            table = read_file(path, delimiter, max_bytes)
+            check_shape(table.values.shape, min_variables)
+            dataset = cls(table.values, table.names)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from error.__cause__
+        _warn(dataset.notes)
+        return dataset
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_variables(self) -> int:
+        """Number of columns."""
+        return int(self.values.shape[1])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of names and values, as hexadecimal text; the same on every machine."""
+        digest = hashlib.sha256(json.dumps([self.n_samples, *self.names]).encode("ascii"))
+        for column in self.values.T:
+            digest.update(np.ascontiguousarray(column, dtype="<f8").data)
+        return digest.hexdigest()
+
+    def summary(self) -> pd.DataFrame:
+        """Return min, q05, median, q95, max, mean and sd of each column (index: its name)."""
+        quantiles = np.quantile(self.values, [0, 0.05, 0.5, 0.95, 1], axis=0)
+        table = np.vstack([quantiles, self.values.mean(axis=0), self.values.std(axis=0)]).T
+        columns = ["min", "q05", "median", "q95", "max", "mean", "sd"]
+        return pd.DataFrame(table, index=pd.Index(self.names, name="variable"), columns=columns)
+
+    def index(self, variable: str | int) -> int:
+        """Return the position of a variable given by name or position.
+
+        Raises
+        ------
+        DataError
+            If there is no such variable.
+        """
+        if isinstance(variable, str) and variable in self.names:
+            return self.names.index(variable)
+        if isinstance(variable, (int, np.integer)) and 0 <= variable < self.n_variables:
+            return int(variable)
+        raise DataError(f"Expected a variable among {list(self.names)}; got {quote(variable)}.")
+
+    def to_original(self, values: npt.ArrayLike, variable: str | int) -> FloatArray:
+        """Convert standardised values of one variable to its original units.
+
+        Parameters
+        ----------
+        values : array, any shape
+        variable : str or int
+            Name or position.
+
+        Examples
+        --------
+        >>> data = Dataset([[1, 0], [3, 1], [1, 0], [3, 3], [1, 5]] * 2, ["dose", "growth"])
+        >>> data.to_original([-1.0, 0.0, 1.0], "growth").round(3).tolist()
+        [-0.139, 1.8, 3.739]
+        >>> data.from_original([1.8], "growth").tolist()
+        [0.0]
+        """
+        j = self.index(variable)
+        # Halves: near the largest floats scale * value can overflow where the sum does not.
+        half = np.asarray(values, dtype=np.float64) * 0.5 * self.scale[j] + self.location[j] * 0.5
+        return np.asarray(half * 2.0)
+
+    def from_original(self, values: npt.ArrayLike, variable: str | int) -> FloatArray:
+        """Convert values of one variable in original units to standardised ones.
+
+        Parameters
+        ----------
+        values : array, any shape
+        variable : str or int
+            Name or position.
+        """
+        j = self.index(variable)
+        half = np.asarray(values, dtype=np.float64) * 0.5 - self.location[j] * 0.5
+        return np.asarray(half / self.scale[j] * 2.0)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the observations in original units as a new pandas table."""
+        return pd.DataFrame(self.values.copy(), columns=list(self.names))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dataset):
+            return NotImplemented
+        return self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.names[:6]) + (", ..." if self.n_variables > 6 else "")
+        return f"Dataset({self.n_samples} samples, {self.n_variables} variables: {shown})"
+
+
+def _check_option(name: str, value: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise OptionError(f"Expected {name} to be a positive whole number; got {quote(value)}.")
+
+
+def _warn(notes: tuple[str, ...]) -> None:
+    for note in notes:
+        warnings.warn(note, DataWarning, stacklevel=3)
