@@ -59,7 +59,7 @@ class Coefficients(NamedTuple):
     mean: MeanPart
     scale: FloatArray  # u, (s,)
     scale_variances: FloatArray  # (s,)
-    tails: Student
+    tails: Student  # give the weights ω and the information κ
     noise: NoiseDensity
 
 
@@ -139,11 +139,9 @@ def _step(
     """Take one scoring step; stay where a factorisation fails."""
     sums, residuals = _sums(rows, variable, bases, at)
     w, u = at.mean.coefficients, at.scale
-    information = _with_diagonal(at.noise.base.tails.curvature_ratio * sums.gram, priors.mean)
+    information = _with_diagonal(at.tails.curvature_ratio * sums.gram, priors.mean)
     _, w_step, w_status = dposv(information, sums.mean_slope - priors.mean * w, lower=1)
-    information = _with_diagonal(
-        at.noise.base.tails.scale_information * sums.scale_gram, priors.scale
-    )
+    information = _with_diagonal(at.tails.scale_information * sums.scale_gram, priors.scale)
     _, u_step, u_status = dposv(information, sums.scale_slope - priors.scale * u, lower=1)
     factor, status = dpotrf(_with_diagonal(sums.gram, priors.mean), lower=1)
     if w_status or u_status or status:
@@ -192,7 +190,7 @@ def _sums_of(
     residual = y - Q @ at.mean.coefficients
     half = Q @ inverse.T
     e2 = (residual * residual + np.einsum("ij,ij->i", half, half)) * inverse_std**2
-    weights = at.noise.base.tails.weights(e2)
+    weights = at.tails.weights(e2)
     precision = weights * inverse_std**2
     scaled = Q * np.sqrt(precision)[:, None]
     sums = _Sums(

@@ -66,7 +66,7 @@ class LocalFit(NamedTuple):
     second_moment: FloatArray  # s = r² + leverage, (n,)
     mean: MeanPart
     scale_amplitude: int
-    tails: Student
+    tails: Student  # those that mean and scale were fitted with; κ is theirs
     noise: NoiseDensity
     converged: bool
 
@@ -357,9 +357,7 @@ class LocalScorer:
         """Return posterior means and variances of u, the log standard deviation's coefficients."""
         basis = self.variance_features(parents.variance)
         prior = self._scale_prior(parents.variance).variances[fit.scale_amplitude]
-        return fit.log_std @ basis.functions, 1 / (
-            fit.noise.base.tails.scale_information + 1 / prior
-        )
+        return fit.log_std @ basis.functions, 1 / (fit.tails.scale_information + 1 / prior)
 
     def prior_precisions(self, fit: LocalFit, parents: Parents) -> tuple[FloatArray, FloatArray]:
         """Return the prior precisions of w and u at the amplitudes of a fit."""
