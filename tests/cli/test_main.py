@@ -86,6 +86,7 @@ def test_a_signal_is_no_traceback(invoke, monkeypatch, signalled, code, refused)
     refused(invoke("query", "run", "a -> b"), "Interrupted", code=code)
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error_message(run):
     code = (
         "import sys; from momentdag.cli import main; "

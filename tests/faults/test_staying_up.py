@@ -102,6 +102,7 @@ def same_draws(folder, other):
     np.testing.assert_array_equal(one.variance_graphs, two.variance_graphs)
 
 
+@pytest.mark.slow
 def test_control_c_leaves_a_run_that_resumes_and_a_second_process_is_refused(
     csv, tmp_path, is_command_refused
 ):
@@ -222,6 +223,7 @@ def read_only(tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_read_only_run_can_be_asked_and_not_changed(csv, tmp_path, read_only, is_command_refused):
     folder = tmp_path / "run"
     assert not is_command_refused("fit", csv, "-o", folder, "--no-report", *LINEAR)

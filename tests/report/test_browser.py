@@ -299,6 +299,7 @@ def test_the_report_of_the_demo(browser, tmp_path):
         assert driver.save_screenshot(str(ARTEFACTS / "demo.png"))
 
 
+@pytest.mark.slow
 def test_fifty_variables_answer_at_once(browser, wide_report):
     timed = (
         "const before = performance.now(); arguments[0].value = arguments[1];"

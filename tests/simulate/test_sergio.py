@@ -70,6 +70,7 @@ def test_clamping_shows_that_the_mean_regulator_leaves_the_spread_alone(
     assert abs(level["v", "high"] / level["v", "low"] - 1) < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [4, pytest.param(5, marks=pytest.mark.slow)])
 def test_by_default_mean_regulators_do_not_leak_into_the_spread(seed: int) -> None:
     kinetics = Kinetics(strength=(3.0, 3.0))
@@ -80,6 +81,7 @@ def test_by_default_mean_regulators_do_not_leak_into_the_spread(seed: int) -> No
     assert noise_only > 0.04
 
 
+@pytest.mark.slow
 def test_literal_decay_noise_leaks_more_than_the_noise_regulator_gives() -> None:
     kinetics = Kinetics(strength=(3.0, 3.0), noise_model="dpd-literal", cell_basal=True)
     simulation = sergio_from_graph(

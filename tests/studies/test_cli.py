@@ -66,6 +66,7 @@ def test_misspelt_choices_are_refused(call, tmp_path, arguments, reason):
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_workers_of_a_cluster_need_no_checkout(tmp_path):
     cloudpickle = pytest.importorskip("cloudpickle")
     case = linear_gaussian(2)

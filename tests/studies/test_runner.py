@@ -124,6 +124,7 @@ def killed(number):
     return good(number)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal here")
 def test_a_run_that_kills_its_process_is_recorded_and_the_others_go_on(tmp_path, complete):
     study = replace(tiny(killed), methods=("varsort",))

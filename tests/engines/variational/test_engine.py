@@ -53,6 +53,7 @@ def compilations():
     jax.monitoring.unregister_event_duration_listener(listen)
 
 
+@pytest.mark.slow
 def test_a_second_fit_of_the_same_shape_compiles_nothing(fit, data, compilations):
     fit(data)
     compilations.clear()
@@ -95,6 +96,7 @@ def test_draws_are_close_to_the_exact_posterior_of_linear_data(fit):
 AGAINST_THE_DATA = [("x3", "x2"), ("x2", "x1")]
 
 
+@pytest.mark.slow
 def test_soft_orders_hold_in_three_of_four_draws(fit, data):
     soft = md.Knowledge(order=AGAINST_THE_DATA, strength="soft")
     # Edges in every draw show the order: their prior is near one.

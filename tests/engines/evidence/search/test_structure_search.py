@@ -40,6 +40,7 @@ def test_the_first_search_is_scored_on_all_rows(n_samples):
     assert tune_kernels(found, 1) is found  # the linear family has no kernels
 
 
+@pytest.mark.slow
 def test_many_variables_have_more_starts_wherever_they_run():
     problem = problem_with(300, 16)
     found = []
