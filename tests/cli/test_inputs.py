@@ -36,7 +36,7 @@ def test_what_cannot_be_logged_is_refused(csv, table, tmp_path):
 
 @pytest.mark.parametrize("log_scale", [None, "all"])
 def test_the_file_is_named_in_errors(tmp_path, log_scale):
-    with pytest.raises(DataError, match=r"none\.csv: Expected a file"):
+    with pytest.raises(DataError, match=r"none\.csv: There is no file"):
         read_data(tmp_path / "none.csv", log_scale)
     (tmp_path / "one.csv").write_text("a\n" + "\n".join(f"{k}.5" for k in range(40)))
     with pytest.raises(DataError, match=r"one\.csv: "):

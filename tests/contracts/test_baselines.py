@@ -134,7 +134,7 @@ def test_hard_knowledge_is_obeyed_in_every_draw(method, table):
     ],
 )
 def test_knowledge_that_cannot_be_obeyed_is_refused(method, table, knowledge):
-    with pytest.raises(KnowledgeError, match="the baselines have no"):
+    with pytest.raises(KnowledgeError, match="which the baselines cannot use"):
         run(method, table, knowledge=knowledge)
 
 

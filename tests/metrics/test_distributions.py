@@ -102,7 +102,7 @@ def test_names_for_a_posterior_are_refused():
     posterior = SimpleNamespace(
         names=("a", "b"), mean_graphs=EDGE[None], variance_graphs=EDGE[None]
     )
-    with pytest.raises(OptionError, match="brings its own"):
+    with pytest.raises(OptionError, match="already has names"):
         graph_distribution(posterior, names=["a", "b"])
 
 

@@ -196,7 +196,7 @@ def test_a_scheduler_that_dies_ends_the_work_with_a_clear_error():
             results = parallel.run(time.sleep, [(0.1,), *[(30,)] * 4], 1)
             assert next(results) is None
             os.kill(started.pid, signal.SIGKILL)
-            with pytest.raises(ClusterError, match="scheduler of the cluster is gone"):
+            with pytest.raises(ClusterError, match="Lost the connection to the Dask scheduler"):
                 list(results)
     finally:
         started.kill()

@@ -175,7 +175,7 @@ def test_another_format_is_refused(saved, key, value, message):
         ("names", ["a", "a", "b", "c", "d"], "unique"),
         ("names", "abcde", "list of variable names"),
         ("names", None, "list of variable names"),
-        ("n_draws", 10**12, "more than is accepted"),
+        ("n_draws", 10**12, "exceed the limit on size"),
         ("n_draws", 31, "shape"),
         ("n_draws", 30.0, "positive number"),
         ("n_draws", -1, "positive number"),

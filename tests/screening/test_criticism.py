@@ -69,7 +69,7 @@ def loud(heavy):
 def test_it_stays_quiet_on_gaussian_noise(quiet):
     assert quiet.is_quiet, quiet.describe()
     assert quiet.non_gaussian == ()
-    assert "nothing speaks against the model" in str(quiet)
+    assert "there is no evidence against the model" in str(quiet)
 
 
 def test_it_flags_heavy_tails_and_says_what_to_try(loud):

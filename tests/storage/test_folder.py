@@ -88,7 +88,10 @@ def test_a_run_that_is_not_complete_or_was_changed_is_refused(tmp_path):
         pass
     (tmp_path / "posterior.zip").unlink()
     write_info(tmp_path, RunInfo("complete", "key", DataInfo(("a",), 10, "cafe"), {}))
-    with pytest.raises(StorageError, match=r"lists no posterior\.zip"), open_complete(tmp_path):
+    with (
+        pytest.raises(StorageError, match=r"does not list posterior\.zip"),
+        open_complete(tmp_path),
+    ):
         pass
 
 

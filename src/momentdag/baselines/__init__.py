@@ -1,7 +1,7 @@
 """Other methods to compare with, each written from its paper: ICDH, HOST, DDS, MC3 and VarSort.
 
-All of them learn one graph. It stands for the mean graph and for the variance graph, in the same
-container as our posteriors, so that every metric applies to every method.
+All of them learn one graph, which is used as mean graph and as variance graph. Results have the
+same container as our posteriors, so that every metric applies to every method.
 """
 
 from momentdag.baselines.dds_options import DDSOptions

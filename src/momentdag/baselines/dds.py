@@ -49,7 +49,7 @@ _ADAM = optax.scale_by_adam()
 _CHUNK = 500  # steps between two looks at the loss
 _BLOCK = 500
 _DIVERGED = (
-    "the loss left the range of numbers and the last finite state is kept; lower learning_rate and "
+    "the loss became infinite or NaN and the last finite state is kept; lower learning_rate and "
     "graph_rate"
 )
 _UNFINISHED = "training ended at max_steps with the loss still falling; raise max_steps"
@@ -79,7 +79,7 @@ class _Problem(NamedTuple):
 
 
 class _Draw(NamedTuple):
-    """The randomness of one step, or of many if led by an axis: noise and rows."""
+    """The randomness of one step, noise and rows; a leading axis stands for several steps."""
 
     noise: Noise
     rows: Any
@@ -104,7 +104,7 @@ def _loss(problem: _Problem, ordered: bool, weights: _Weights, draw: _Draw) -> A
 def _train(
     problem: _Problem, ordered: bool, rates: _Rates, weights: _Weights, memory: Any, draws: _Draw
 ) -> tuple[_Weights, Any, Array]:
-    """Make one step for each of ``draws``; also return the mean loss."""
+    """Take one step for each of ``draws``; also return the mean loss."""
 
     def step(state: tuple[_Weights, Any], draw: _Draw) -> tuple[tuple[_Weights, Any], Array]:
         weights, memory = state
@@ -177,7 +177,7 @@ def _state(values: FloatArray, limits: GraphLimits, options: DDSOptions) -> _Pro
 def _fit(
     rng: np.random.Generator, problem: _Problem, ordered: bool, options: DDSOptions
 ) -> tuple[_Weights, list[float], str]:
-    """Train in chunks until the loss has ended falling; return weights, losses and status."""
+    """Train in chunks until the loss stops falling; return weights, losses and status."""
     n, d = problem.values.shape
     networks = initial_networks(rng, 1, d, options.n_hidden, 0.5)
     first = Parameters(

@@ -1,4 +1,4 @@
-"""The options of DDS, apart from the method: reading them needs no extra."""
+"""The options of DDS, in a module that can be imported without the extra ``variational``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class DDSOptions(Options):
     n_hidden : int
         Hidden units of each network.
     batch_size : int
-        Rows of a step; smaller tables are taken whole.
+        Number of rows in a step; all rows of smaller tables.
     n_graphs : int
-        Graphs drawn for a step.
+        Number of graphs drawn for a step.
     learning_rate, graph_rate : float
-        Of Adam, for the networks and for the parameters of the distribution over graphs.
+        Learning rates of Adam for the networks and for the distribution over graphs.
     edge_probability : float
         Prior probability of each edge.
     kl_weight : float
@@ -32,9 +32,9 @@ class DDSOptions(Options):
     edge_temperature, order_temperature : float
         Smoothness of the relaxed edges and orders.
     max_steps : int
-        Steps after which training ends at the latest, rounded up to whole chunks.
+        Maximum number of training steps, rounded up to whole chunks.
     patience : int
-        Chunks of 500 steps without a new lowest loss after which it ends.
+        Number of chunks of 500 steps without a new lowest loss after which training ends.
     """
 
     n_hidden: int = whole(16, at_least=1)

@@ -1,11 +1,11 @@
 """HOST: order by the normality of residuals, edges by conditional independence.
 
 Duong and Nguyen (2023). Under a location-scale model with Gaussian noise a variable is, given a set
-that holds all its causes and none of its effects, Gaussian up to an affine map that depends on the
-set; given a set that lacks a cause it is in general not. The order is therefore built from the
+that contains all its causes and none of its effects, Gaussian up to an affine map that depends on
+the set; given a set that lacks a cause it is in general not. The order is therefore built from the
 front: each place goes to the variable whose residuals, given everything placed before, look most
-normal to the test of Shapiro and Wilk. An edge i -> j stays if i and j are dependent given all
-others before j, which is tested on the residuals of both.
+normal to the Shapiro-Wilk test. An edge i -> j is kept if i and j are dependent given all other
+variables before j, which is tested on the residuals of both.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class HOSTOptions(Options):
     max_steps : int
         Steps of L-BFGS in each regression.
     max_test_rows : int
-        Rows the tests look at, a seeded random subset of larger tables: the test of independence
-        takes memory in the square of it, and that of normality knows no more than 5000.
+        Maximum number of rows for the tests, a seeded random subset of larger tables: the memory
+        of the independence test grows with its square, and the normality test takes at most 5000.
     """
 
     alpha: float = number(0.05, above=0.0, up_to=1.0)
@@ -87,7 +87,7 @@ def learn_host(
 
 
 class _Flows:
-    """Residuals of any variable given any others, at the rows that tests look at."""
+    """Residuals of any variable given any others, at the rows that the tests use."""
 
     def __init__(self, rng: np.random.Generator, values: FloatArray, options: HOSTOptions) -> None:
         self._rng = rng

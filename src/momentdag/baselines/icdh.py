@@ -3,9 +3,9 @@
 Yin, Gao, Yu and Ji (2024). Networks with a location and a scale head (`networks`) minimise a
 penalised Gaussian likelihood under a smooth constraint that vanishes iff the graph is acyclic. The
 constraint enters by an augmented Lagrangian (`lagrangian`), whose subproblems L-BFGS-B solves.
-Within a subproblem two phases alternate: the first layer and the location head move with the scale
-head held, then the scale head moves with all else held. A last pass, given the order found, holds
-the scales as numbers, so that the graph is that of the locations.
+Within a subproblem two phases alternate: the first layer and the location head are optimised with
+the scale head fixed, then the scale head with all else fixed. A last pass, given the order found,
+fixes the scales themselves, so that the graph is that of the locations.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ class ICDHOptions(Options):
     Parameters
     ----------
     threshold : float
-        Edges whose weight, the norm of their first-layer weights, is not larger are left out.
+        An edge is kept if its weight, the norm of its first-layer weights, exceeds this.
     n_hidden : int
         Hidden units of each network.
     sparsity, shrinkage : float
         λ_1 and λ_2.
     updates : {"likelihood", "least_squares", "joint"}
-        How the graph moves. "likelihood": the scale head is held but reads the hidden units as they
-        move, so that causes of mean and spread draw edges. "least_squares": the scales are held as
-        numbers, which leaves weighted least squares, so that only causes of the mean do. "joint":
-        one phase, in which everything moves.
+        How the graph is optimised. "likelihood": the weights of the scale head are fixed but the
+        scales follow the hidden units, so that causes of mean and spread get edges.
+        "least_squares": the scales themselves are fixed, which leaves weighted least squares, so
+        that only causes of the mean get edges. "joint": everything is optimised in one phase.
     last_pass : {"least_squares", "none"}
-        "least_squares": fit once more given the order found, the scales held as numbers, and read
-        the graph off that; causes of the spread alone then hardly draw an edge.
+        "least_squares": fit once more given the order found, with the scales themselves fixed, and
+        take the graph from that fit; causes of the spread alone then hardly ever get an edge.
     n_starts : int
-        Random starts, of which the one with the lowest objective is kept.
+        Number of random starts, of which the one with the lowest objective is kept.
     n_rounds : int
-        Alternations of the phases in each subproblem.
+        Number of alternations of the phases in each subproblem.
     max_steps : int
         Steps of L-BFGS-B in each phase.
     tolerance : float
@@ -112,8 +112,8 @@ def learn_icdh(
         )
     weights = objective.weights(best.vector)
     if options.last_pass == "least_squares":
-        # Edges along the order have no cycle, so that no penalty is needed: it is quick, and edges
-        # that the penalty of a late subproblem would hold where they are can vanish.
+        # Edges along the order form no cycle, so no penalty is needed: the fit is quick, and edges
+        # that the penalty of a late subproblem would keep can vanish.
         along = replace(limits, allowed=limits.strongest(weights, 0.0))
         last = Objective(dataset.standardised, along, options.n_hidden, penalties)
         weights = _refitted_weights(last, best.vector, options)

@@ -27,11 +27,11 @@ def centred_gram(values: FloatArray) -> FloatArray:
 
 
 def hsic_p_value(first: FloatArray, second: FloatArray) -> float:
-    """Return the probability of so large a criterion if two variables were independent.
+    """Return the p-value of the test that two variables are independent.
 
     n HSIC = tr(K L) / n with centred Gram matrices K and L; under independence it is close to a
-    gamma variable with the mean and the variance of the permutation distribution, of which the
-    leading terms are taken.
+    gamma variable with the mean and the variance of the permutation distribution, to leading
+    order.
 
     Parameters
     ----------

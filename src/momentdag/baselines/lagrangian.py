@@ -32,7 +32,7 @@ __all__ = ["Loss", "Multipliers", "Objective", "Penalties", "acyclicity"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Loss: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 
-_SMALL_START = 0.1  # of the usual initial weights: a start close to the empty, acyclic graph
+_SMALL_START = 0.1  # share of the usual initial weights: a start close to the empty, acyclic graph
 
 
 class Penalties(NamedTuple):
@@ -43,7 +43,7 @@ class Penalties(NamedTuple):
 
 
 class Multipliers(NamedTuple):
-    """Of the augmented Lagrangian: (ρ/2) h² + α h."""
+    """ρ and α of the augmented Lagrangian: (ρ/2) h² + α h."""
 
     penalty: float
     linear: float
@@ -99,7 +99,7 @@ class Objective:
         return np.asarray(np.clip(vector, self.bounds.lb, self.bounds.ub))
 
     def networks(self, vector: FloatArray) -> Networks:
-        """Return the networks that a vector stands for."""
+        """Return the networks that a vector encodes."""
         parts = [
             part.reshape(shape)
             for part, shape in zip(np.split(vector, self._ends[:-1]), self._shapes, strict=True)
@@ -144,7 +144,7 @@ class Objective:
         squares = np.sum(networks.first**2, axis=1).T
         h, by_squares = acyclicity(squares + self._precedes)
         penalty = multipliers.penalty * h * h / 2 + multipliers.linear * h
-        if not np.isfinite(penalty):  # a step so far out that no float holds it, to be rejected
+        if not np.isfinite(penalty):  # the step overflows, so the line search must reject it
             return np.inf, np.zeros_like(vector)
         value += penalty
         pull = (multipliers.penalty * h + multipliers.linear) * by_squares
@@ -160,9 +160,9 @@ class Objective:
         return value, np.concatenate([part.ravel() for part in parts])
 
     def scale_loss(self, vector: FloatArray) -> Loss:
-        """Return what of `lagrangian` depends on the scale head, as a function of it alone.
+        """Return the part of `lagrangian` that depends on the scale head, as a function of it.
 
-        With all else held, the hidden units need not be computed again.
+        With all else fixed, the hidden units need not be computed again.
         """
         d, h = self._shapes[0][:2]
         n = self._columns.shape[1]

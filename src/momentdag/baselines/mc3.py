@@ -4,7 +4,7 @@ Structure Markov chain Monte Carlo (Madigan and York 1995) with reversals (Giudi
 2003): a step adds, removes or turns round one edge and is accepted by the Metropolis rule. The
 evidence is the BGe score of the linear family, the prior that of the evidence engine. Several
 copies at rising temperatures exchange their graphs (Metropolis coupling, Geyer 1991), so that the
-cold one, whose graphs are the draws, is carried across valleys that single edges do not bridge.
+cold one, whose graphs are the draws, can cross valleys that single-edge steps do not.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class MC3Options(Options):
     Parameters
     ----------
     n_chains : int
-        Independent chains; the draws are shared out among them.
+        Number of independent chains; the draws are divided among them.
     n_temperatures : int
-        Coupled copies of each chain; 1 is the uncoupled method.
+        Number of coupled copies of each chain; 1 is the uncoupled method.
     heat : float
         Copy k has the posterior to the power 1 / (1 + heat · k) as its target.
     thinning : int or None
-        Steps of a chain between two draws; None takes four for each ordered pair of variables, at
-        least 40.
+        Number of steps of a chain between two draws; None means four for each ordered pair of
+        variables, at least 40.
     burn_in : float
         Steps before the first draw, as a share of those of the draws.
     """
@@ -91,7 +91,7 @@ class Target:
 
     @property
     def n_scores(self) -> int:
-        """How many parent sets have been scored."""
+        """Number of parent sets that have been scored."""
         return self.evidence.cache_info().currsize
 
 
@@ -130,16 +130,16 @@ class Walker:
         self._children, other._children = other._children, self._children
 
     def walk(self, rng: np.random.Generator, n_steps: int) -> int:
-        """Make steps; return how many were accepted.
+        """Take steps; return the number that were accepted.
 
-        A step draws an ordered pair i, j and, with equal chance, toggles i -> j or turns it round.
+        A step draws an ordered pair i, j and, with equal chance, toggles i -> j or reverses it.
         Every proposal is as likely as the one that undoes it, so no ratio of proposals is needed.
         """
         d = len(self.parents)
         causes = rng.integers(d, size=n_steps).tolist()
         shifts = rng.integers(1, d, size=n_steps).tolist()
         turns = (rng.random(n_steps) < 0.5).tolist()
-        # An accepted step gains more than a multiple of a negative exponential variable.
+        # Metropolis rule: accept if power * gain > log U, where -log U is exponential.
         bars = (-rng.exponential(size=n_steps) / self.power).tolist()
         target, parents, children = self._target, self.parents, self._children
         log_rate, evidence, is_open = target.log_rate, target.evidence, target.open.tolist()
@@ -214,7 +214,7 @@ def learn_mc3(
             log_posterior[at] = walkers[0].log_posterior
             at += 1
     chains = np.repeat(np.arange(n_chains, dtype=np.int32), shares)
-    # Only to be diagnosed: which names and provenance it has makes no difference.
+    # Used for diagnostics only: its names and provenance do not matter.
     draws = Posterior(
         dataset.names,
         graphs,

@@ -55,7 +55,7 @@ class Networks(NamedTuple):
 
 
 class Outputs(NamedTuple):
-    """What networks say about a table: location and log scale, each (m, n), and the units."""
+    """Outputs of networks on a table: location and log scale, each (m, n), and hidden units."""
 
     location: FloatArray
     log_scale: FloatArray

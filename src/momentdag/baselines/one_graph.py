@@ -1,4 +1,4 @@
-"""Knowledge for methods that learn one graph and let it stand for both moments."""
+"""Knowledge for methods that learn one graph and use it for both moments."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ class GraphLimits:
         Raises
         ------
         KnowledgeError
-            If it is soft or states edge priors, which the baselines have no use for; or as from
+            If it is soft or states edge priors, which the baselines cannot use; or as from
             `Knowledge.check`.
         """
         if knowledge.edge_priors:
             raise KnowledgeError(
-                "Expected knowledge without edge priors: the baselines have no prior for single "
-                f"edges; got {len(knowledge.edge_priors)}. State required and forbidden edges, or "
+                "Expected knowledge without edge priors, which the baselines cannot use; got "
+                f"{len(knowledge.edge_priors)}. State required and forbidden edges instead, or "
                 "use MomentDAG."
             )
         if knowledge and knowledge.strength == "soft":
             raise KnowledgeError(
-                "Expected hard knowledge: the baselines have no weight for soft statements. Use "
-                "strength='hard', or MomentDAG."
+                "Expected hard knowledge; got soft, which the baselines cannot use. Pass "
+                "strength='hard', or use MomentDAG."
             )
         known = knowledge.compile(names)
         off_diagonal = ~np.eye(len(names), dtype=bool)
@@ -76,7 +76,7 @@ class GraphLimits:
         return len(self.allowed)
 
     def permits(self, graph: BoolArray) -> bool:
-        """Tell whether a graph (d, d) obeys all that was stated."""
+        """Tell whether a graph (d, d) obeys all hard statements."""
         return bool(
             not (graph & ~self.allowed).any()
             and not (self.required & ~graph).any()
@@ -91,8 +91,8 @@ class GraphLimits:
     def strongest(self, weights: FloatArray, threshold: float) -> BoolArray:
         """Return the edges heavier than ``threshold`` that the limits permit, shape (d, d).
 
-        Required edges are always there. While there is a cycle, the lightest other edge on one is
-        dropped.
+        Required edges are always included. While there is a cycle, the lightest edge on it that is
+        not required is dropped.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class GraphLimits:
         return graph
 
     def pair(self, graphs: BoolArray) -> tuple[BoolArray, BoolArray]:
-        """Return mean and variance graphs (..., d, d): ``graphs``, but for what one must not have.
+        """Return mean and variance graphs (..., d, d), each without the edges forbidden in it.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Options of the baselines: frozen values whose ranges stand beside their defaults."""
+"""Options of the baselines: frozen values that declare their ranges beside their defaults."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class _Choice:
 
 
 def whole(default: int | None, at_least: int) -> Any:
-    """Declare a whole number; None as default makes None a choice."""
+    """Declare a whole number; if the default is None, None is allowed too."""
     return field(default=default, metadata={"range": _Whole(at_least, default is None)})
 
 
@@ -77,7 +77,7 @@ def number(
 
 @dataclass(frozen=True)
 class Options(EngineOptions):
-    """What all options have in common: they check themselves and turn into plain values.
+    """Base class of the options: checks the fields and converts to plain values.
 
     Fields declare their range by `whole` and `number`; closed choices are annotated as `Literal`.
 

@@ -1,4 +1,4 @@
-"""What every baseline takes and gives."""
+"""The arguments and the results of every baseline."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Learner(Protocol):
         n_draws: int,
         options: Any,
     ) -> Estimate:
-        """Learn from the data within the limits; ``options`` are of the method's own type."""
+        """Learn from the data within the limits; ``options`` have the type of the method."""
 
 
 class Method(NamedTuple):
@@ -69,7 +69,7 @@ class Method(NamedTuple):
 
 @dataclass(frozen=True)
 class BaselineResult:
-    """The answer of a baseline in the common container, so that every metric applies to it.
+    """The result of a baseline in the common container, so that every metric applies to it.
 
     Parameters
     ----------

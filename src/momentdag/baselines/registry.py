@@ -36,7 +36,7 @@ def _learn_dds(
     n_draws: int,
     options: DDSOptions,
 ) -> Estimate:
-    """Run DDS, which is imported only now: it needs an extra."""
+    """Run DDS, imported here because it needs an extra."""
     require("jax", "optax", extra="variational", purpose="DDS")
     from momentdag.baselines.dds import learn_dds
 
@@ -60,10 +60,10 @@ def fit(
     random_state: Seed = None,
     options: Options | Mapping[str, Any] | None = None,
 ) -> BaselineResult:
-    """Learn a graph with another method than ours.
+    """Learn a graph with one of the baselines.
 
-    None of the methods tells the two moments apart: the one graph a method learns stands for the
-    mean graph and for the variance graph, as in the comparisons of Chikahara (2026, section 5).
+    None of the methods distinguishes the two moments: the graph that a method learns is used as
+    mean graph and as variance graph, as in the comparisons of Chikahara (2026, section 5).
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ def fit(
         A pandas or polars frame, an array, or a `Dataset`. Names are kept.
     knowledge : Knowledge or None
         Hard statements are obeyed by every method; soft ones and edge priors are refused. An edge
-        forbidden in one moment is left out there and open to the other.
+        forbidden in one moment is left out there and allowed in the other.
     n_draws : int
-        Graphs to draw, for the Bayesian methods (DDS, MC3); the others give a single draw.
+        Number of draws of the Bayesian methods (DDS, MC3); the others give a single draw.
     random_state : int, numpy Generator or None
-        An int makes the fit repeatable to the bit on one machine.
-    options : mapping, the method's own options, or None
+        With an int, repeated fits on one machine are bit-for-bit identical.
+    options : mapping, the options class of the method, or None
         `ICDHOptions`, `HOSTOptions`, `DDSOptions`, `MC3Options`, `VarSortOptions`.
 
     Returns
@@ -117,7 +117,7 @@ def fit(
     limits = GraphLimits.of(knowledge, dataset.names)
     seed = seed_of(random_state)
     rng = np.random.default_rng(seed)
-    # One thread inside: sums then do not depend on how many cores there are.
+    # One thread: sums then do not depend on the number of cores.
     with threadpool_limits(1):
         estimate = entry.learn(rng, dataset, limits, int(n_draws), settings)
     posterior = Posterior(

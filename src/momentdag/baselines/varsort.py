@@ -1,9 +1,8 @@
 """VarSort: order the variables by their marginal variance (Reisach, Seiler, Weichwald 2021).
 
 Each variable is then regressed on those before it by an adaptive lasso: coefficients of least
-squares weigh the columns, and the information criterion chooses the penalty. The method looks at
-the scale of the columns and at nothing else to find directions; on standardised columns it says
-nothing about them.
+squares weight the columns, and the information criterion chooses the penalty. The method finds
+directions from the scale of the columns alone; on standardised columns it cannot find any.
 """
 
 from __future__ import annotations
@@ -61,8 +60,8 @@ def learn_varsort(
     """
     if dataset.n_samples <= limits.n_variables:
         raise DataError(
-            "Expected more rows than columns, to tell noise from signal in a regression; got "
-            f"{dataset.n_samples} rows and {limits.n_variables} columns."
+            f"Expected more rows than columns; got {dataset.n_samples} rows and "
+            f"{limits.n_variables} columns. Collect more rows, or drop columns."
         )
     variances = dataset.scale**2
     order: list[int] = []
@@ -72,15 +71,15 @@ def learn_varsort(
     for place, effect in enumerate(order):
         causes = [i for i in order[:place] if limits.allowed[i, effect]]
         if causes:
-            # Each column is weighed by its coefficient, so that here units make no difference.
+            # Each column is weighted by its coefficient, so its units make no difference here.
             values = dataset.standardised
             selected = _select(values[:, causes], values[:, effect], options.criterion)
             graph[np.array(causes)[selected], effect] = True
     status = "complete"
     if np.ptp(variances) <= _TIE * variances.max():
         status = (
-            "all columns have the same variance, so that the order of the columns decided; give "
-            "the table in its original units"
+            "all columns have the same variance, so the variables are in the order of the columns; "
+            "pass the table in its original units"
         )
     return Estimate(graph[None], status, {"order": [dataset.names[j] for j in order]})
 

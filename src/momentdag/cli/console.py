@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_flags", "fit_progress", "plain", "print_json", "print_line", "print_records", "say"]
 
-_FILE_WIDTH = 200  # columns where the output is no terminal: no table breaks
+_FILE_WIDTH = 200  # width in characters if the output is not a terminal: no table breaks
 _FLAGS = {"n_draws": "--draws", "n_jobs": "--jobs", "random_state": "--seed"}
 
 
@@ -70,7 +70,7 @@ def print_line(*sentences: str, style: str = "") -> None:
 def fit_progress() -> Iterator[ProgressBar]:
     """Show the stages of a fit on a terminal.
 
-    Warnings about the draws are dropped, as the answer of every fit reports on them.
+    Warnings about the draws are dropped, as every fit prints its own check of the draws.
     """
     from sklearn.exceptions import ConvergenceWarning
 

@@ -43,7 +43,7 @@ def demo(
     sachs = md.datasets.load_sachs(truth="17")
     estimator = md.MomentDAG(n_draws=draws, random_state=seed, n_jobs=jobs)
     with warnings.catch_warnings():
-        # The raw data are known for outlying cells, and logarithms tame them.
+        # The outlying cells of the raw data are well known, and logarithms tame them.
         warnings.simplefilter("ignore", DataWarning)
         data = md.Dataset.from_table(np.log(sachs.data.iloc[:cells]))
         print_line(
@@ -70,8 +70,8 @@ def demo(
         record["accepted"] = _accepted(sachs.union_graph, record["cause"], record["effect"])
     print_edges(records)
     print_line(
-        "'accepted' says what the 17-edge reference network of Sachs et al. has between the two "
-        "proteins."
+        "'accepted' says whether the 17-edge reference network of Sachs et al. has the edge, has "
+        "it reversed, or does not join the two proteins."
     )
     print_line(draws_check(estimator.posterior_))
     if path is not None:

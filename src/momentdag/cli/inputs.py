@@ -1,4 +1,4 @@
-"""What a command is given: tables, knowledge, and the small languages of its options."""
+"""Read the inputs of a command: tables, knowledge files, and the texts of its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program: its commands and exit codes, and what it prints when something goes wrong."""
+"""The program: its commands, its exit codes and its error messages."""
 
 from __future__ import annotations
 
@@ -64,15 +64,15 @@ def options(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an error; may stand anywhere.")
+        bool, typer.Option("--debug", help="Show the traceback of an error; allowed anywhere.")
     ] = False,
 ) -> None:
     """Learn from a table who moves the mean of whom, and who moves its variance.
 
     Start with `momentdag demo`, or with a table of your own: `momentdag fit cells.csv -o run`.
 
-    Exit codes: 0 success; 2 an input cannot be used (the message says which and why); 130 or 143
-    interrupted; 1 any other failure.
+    Exit codes: 0 success; 2 invalid input (the message says what and why); 130 or 143 interrupted;
+    1 any other failure.
     """
     _with_traceback.set(debug)
 
@@ -81,14 +81,14 @@ def main() -> None:
     """Run the command line; every failure is one message and an exit code, never a traceback."""
     arguments = sys.argv[1:]
     if "--debug" in arguments:
-        # People add it to the end of a command that has just failed.
+        # Users append --debug to a command that has just failed.
         arguments.remove("--debug")
         arguments.insert(0, "--debug")
     app(arguments)
 
 
 def _add_command(function: Callable[P, None]) -> None:
-    """Make a function a command that ends in one message and a code if anything goes wrong."""
+    """Wrap a command so that any failure ends in one message and an exit code."""
 
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -116,14 +116,14 @@ def _guard(debug: bool) -> Iterator[None]:
         if isinstance(error, typer.Exit):
             raise
         message = (
-            f"Unexpected {type(error).__name__}: {error}. This is a fault in momentdag; run the "
-            "command again with --debug and report what it shows."
+            f"Unexpected {type(error).__name__}: {error}. This is a bug in momentdag; run the "
+            "command again with --debug and report the output."
         )
         raise _exit(message, FAILED, debug) from error
 
 
 def _exit(message: str, code: int, debug: bool) -> typer.Exit:
-    """Print the message, after the traceback if asked for, and return what ends the program."""
+    """Print the message, after the traceback if requested, and return the exit exception."""
     if debug:
         traceback.print_exc()
     say(message, style="red")

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options shared by several commands."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ RunArgument = Annotated[
 ]
 KnowledgeOption = Annotated[
     Path | None,
-    typer.Option(
-        "--knowledge", "-k", help="What is known beforehand: a .toml, .json or Tetrad file."
-    ),
+    typer.Option("--knowledge", "-k", help="File with prior knowledge: .toml, .json or Tetrad."),
 ]
 LogScaleOption = Annotated[
     str | None,
@@ -55,7 +53,7 @@ DrawsOption = Annotated[
     int, typer.Option("--draws", min=1, help="Number of draws (pairs of graphs).")
 ]
 SeedOption = Annotated[
-    int, typer.Option("--seed", min=0, help="The same seed gives the same result.")
+    int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same result.")
 ]
 JobsOption = Annotated[
     int,

@@ -1,4 +1,4 @@
-"""`momentdag screen`: whether there is a variance graph worth learning."""
+"""`momentdag screen`: test whether there is a variance graph worth learning."""
 
 from __future__ import annotations
 

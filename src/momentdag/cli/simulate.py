@@ -18,10 +18,10 @@ __all__ = ["simulate"]
 def simulate(
     preset: Annotated[
         str | None,
-        typer.Argument(metavar="PRESET", help="Which simulation; without it all are listed."),
+        typer.Argument(metavar="PRESET", help="Name of the simulation; leave it out to list all."),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for data and truth.")
+        Path | None, typer.Option("--output", "-o", help="Folder for the data and the true graphs.")
     ] = None,
     rows: Annotated[int, typer.Option("--rows", min=2, help="Number of rows.")] = 500,
     seed: SeedOption = 0,

@@ -1,4 +1,4 @@
-"""What a fit found, in a few lines."""
+"""The result of a fit, in a few lines."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def edge_records(posterior: md.Posterior, least: float = _LEAST_LISTED) -> list[
 
 
 def print_edges(records: Sequence[dict[str, Any]]) -> None:
-    """Print edges as a table, with a sentence on what its numbers mean."""
+    """Print edges as a table, followed by a sentence that explains the numbers."""
     columns = list(records[0]) if records else ["cause", "effect", *_MOMENTS]
     rows = [
         {

@@ -1,4 +1,4 @@
-"""Data sets with what is known about their causes.
+"""Data sets with known causes.
 
 Each loader returns a `ReferenceData`: the table, the true graph (or tiers) aligned to its columns
 **by name**, and where it all comes from. Sachs and Engel are shipped with the package; the light

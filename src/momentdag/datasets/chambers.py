@@ -57,7 +57,7 @@ def fetch(name: str, md5: str) -> Path:
     except OSError as error:
         if not folder.is_dir():  # else another process was faster
             raise DataError(
-                f"{folder}: cannot be written ({error}). Set MOMENTDAG_CACHE to another folder."
+                f"Could not write to {folder} ({error}). Set MOMENTDAG_CACHE to another folder."
             ) from error
     _logger.info("Downloaded %s to %s.", name, folder)
     return folder
@@ -73,14 +73,14 @@ def _download(name: str, root: Path, md5: str) -> None:
             Dataset(name, root=str(root), download=True)
     except Exception as error:  # no connection, and a plain Exception for a wrong checksum
         raise DataError(
-            f"{name} could not be downloaded ({error}). Check the connection, or pass a local "
+            f"Could not download {name} ({error}). Check the connection, or pass a local "
             "copy as path=."
         ) from error
     archives = list(root.glob("*.zip"))
     if [_md5(archive) for archive in archives] != [md5]:
         raise DataError(
-            f"{name}: the downloaded archive is not the expected one (md5 {md5}). To use it "
-            "nevertheless, unpack it yourself and pass its folder as path=."
+            f"The downloaded archive of {name} does not have the checksum md5 {md5}. To use it "
+            "anyway, unpack it yourself and pass its folder as path=."
         )
 
 

@@ -23,7 +23,7 @@ def load_engel() -> ReferenceData:
     copy is that of statsmodels 0.15.0 (``datasets/engel``). Used by Koenker and Bassett,
     Econometrica 50:43-61 (1982), to show a spread that grows with income.
 
-    **Licence.** Public domain, says statsmodels.
+    **Licence.** Public domain, according to statsmodels.
 
     **Beware.** The truth rests on what the variables mean (and on a century of textbooks), not on
     an experiment. Three rows repeat an earlier one.

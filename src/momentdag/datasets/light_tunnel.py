@@ -86,13 +86,13 @@ def load_light_tunnel(
       the angles); with stronger interventions it is plain.
     - *unscored*: pol_k explains 99.8 % of angle_k. The rest, less than one count of the converter,
       is backlash of the motor and depends on the direction of its last move, so its spread depends
-      on pol_k in a way no estimator should be asked for. Both edges touch angle_1 or angle_2 only:
+      on pol_k in a way no estimator can be expected to find. Both edges end in angle_1 or angle_2:
       drop these two columns to leave them out of a score.
 
     **Beware.**
 
-    - Mean and variance parents nearly coincide. The data test whether variance drivers are found,
-      not whether variance-only causes are told from mean-only ones. (The chambers do have
+    - Mean and variance parents nearly coincide. The data test whether variance causes are found,
+      not whether variance-only causes are distinguished from mean-only ones. (The chambers do have
       variance-only causes, the oversampling rates osr_*, in the authors' data sets wt_test_v1 and
       lt_test_v1.)
     - "full" breaks causal sufficiency: ir_k and vis_k of one sensor share noise (residual

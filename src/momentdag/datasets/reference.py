@@ -16,7 +16,7 @@ __all__ = ["ReferenceData", "read_edges", "read_table", "shipped_file"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ReferenceData:
-    """A table, what is known about its causes, and where both come from.
+    """A table, its known causes, and where both come from.
 
     Parameters
     ----------
@@ -84,7 +84,9 @@ class ReferenceData:
             self._check_names(labels, "union_graph")
             union = MomentGraph(labels, adjacency, adjacency).reorder(self.names)
             if self.graph is not None and (union.union_graph != self.graph.union_graph).any():
-                raise DataError("Expected union_graph to be the union of both graphs of graph.")
+                raise DataError(
+                    "Expected union_graph to be the union of the mean and variance graph in graph."
+                )
             object.__setattr__(self, "union_graph", union.union_frame)
         if self.tiers is not None:
             self._check_names(tuple(name for tier in self.tiers for name in tier), "tiers")

@@ -52,7 +52,7 @@ def load_sachs(truth: Truth = "17") -> ReferenceData:
       with anti-CD3/CD28. What they lack is an intervention on a particular molecule.
     - One cell, row 748 counted from 0, lies 28 standard deviations out in erk and akt (erk 2571,
       akt 3555). It lifts their correlation from 0.93 to 0.99. Take logarithms or leave it out.
-    - The edge mek -> erk is in every published truth, yet simple tests find nothing of it here:
+    - The edge mek -> erk is in every published truth, yet simple tests find no sign of it here:
       the correlation of mek and erk is -0.01 (0.02 in logs), and that of mek with the size of the
       residual of erk, -0.13 (Spearman, p = 0.0002), becomes 0.05 (p = 0.19) without row 748 and
       is 0.04 (p = 0.24) in logs. With pka in the same regression of the log squared residual, mek

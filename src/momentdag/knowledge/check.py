@@ -1,4 +1,4 @@
-"""Find unknown names and contradictions, and say which statements make them."""
+"""Find unknown names and contradictions, and name the statements that cause them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _unknown_names(statements: Sequence[Statement], names: Sequence[str]) -> lis
 
 
 class _Statements:
-    """The statements, found by what they are about."""
+    """The statements, indexed by the edge or variable they are about."""
 
     def __init__(self, statements: Iterable[Statement]) -> None:
         self._by_kind: dict[Kind, list[Statement]] = {}
@@ -77,7 +77,7 @@ class _Statements:
         return self._by_variables.get((kind, variables), [])
 
     def against_edge(self, cause: str, effect: str, graph: str) -> list[Statement]:
-        """Return the statements, other than of order, that rule out an edge in one graph."""
+        """Return the statements, order statements aside, that rule out an edge in one graph."""
         candidates = [
             *self.about("forbidden", cause, effect),
             *self.about("root", effect),
@@ -110,7 +110,7 @@ class _StatedOrder:
                 self._before.add_edge(*statement.variables, said=statement.label)
 
     def path(self, start: str, end: str) -> list[str]:
-        """Return a shortest way from ``start`` to ``end``, or nothing."""
+        """Return a shortest path from ``start`` to ``end``, or nothing."""
         if start not in self._before:
             return []
         if start not in self._later:
@@ -120,12 +120,12 @@ class _StatedOrder:
         return list(nx.shortest_path(self._before, start, end))
 
     def chain(self, path: Sequence[str]) -> str:
-        """Return the statements along a way."""
+        """Return the statements along a path."""
         return "; ".join(self._before.edges[arc]["said"] for arc in pairwise(path))
 
 
 def _cycle(found: _Statements, order: _StatedOrder) -> list[str]:
-    # Tiers alone make no cycle, so the shortest one goes through some other statement.
+    # Tiers alone form no cycle, so the shortest cycle contains some other statement.
     cycles = []
     for statement in found.of_kind("order", "required"):
         first, second = statement.variables

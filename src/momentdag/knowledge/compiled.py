@@ -107,7 +107,7 @@ class CompiledKnowledge(ReadOnlyArrays):
 
     @property
     def is_soft(self) -> bool:
-        """Whether any soft statement bears on the prior (edge priors aside)."""
+        """Whether any soft statement affects the prior (edge priors aside)."""
         return any(
             bool(getattr(self, item.name).any()) for item in fields(self) if "penalty" in item.name
         )

@@ -1,7 +1,7 @@
-"""Read what a caller wrote, in its several short forms, into one canonical form.
+"""Convert the short forms in which knowledge can be written into one canonical form.
 
-Nothing here knows the columns of a table; malformed entries are refused, contradictions are not
-looked for (that is `check`).
+Nothing here depends on the columns of a table. Malformed entries are refused; contradictions are
+found later, by `check`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _GRAPHS: dict[Selection, tuple[Graph, ...]] = {
 
 
 def graphs_of(moment: Selection | None) -> tuple[Graph, ...]:
-    """Return the graphs that a moment speaks of."""
+    """Return the graphs that a moment refers to."""
     return () if moment is None else _GRAPHS[moment]
 
 
@@ -148,19 +148,19 @@ def as_required(entries: Any) -> tuple[Edge, ...]:
 
 
 def _as_both(moment: Selection) -> Selection:
-    # "Not in either graph" and "not in both graphs" are one statement to whoever writes it.
+    # "Not in either graph" and "not in both graphs" are meant as the same statement.
     return "both" if moment == "either" else moment
 
 
 def as_forbidden(entries: Any) -> tuple[Edge, ...]:
-    """Read forbidden edges; (cause, effect) alone is meant for both graphs."""
+    """Read forbidden edges; (cause, effect) alone applies to both graphs."""
     edges = _as_list("forbidden", entries, "(cause, effect[, moment])")
     read = (_as_edge("forbidden", edge, "both", get_args(Selection)) for edge in edges)
     return tuple(dict.fromkeys((a, b, _as_both(moment)) for a, b, moment in read))
 
 
 def as_marked(field: str, entries: Any) -> tuple[Marked, ...]:
-    """Read roots or sinks: a name, or (name, moment); a name alone is meant for both graphs."""
+    """Read roots or sinks: a name, or (name, moment); a name alone applies to both graphs."""
     read: list[Marked] = []
     for entry in _as_list(field, entries, "column names or (name, moment)"):
         parts = [entry]

@@ -35,7 +35,7 @@ _MAX_BYTES = 16 * 2**20
 
 
 def to_dict(knowledge: Knowledge) -> dict[str, Any]:
-    """Return the statements as lists and dictionaries; what was not stated is left out."""
+    """Return the statements as lists and dictionaries, without empty entries."""
     content: dict[str, Any] = {"strength": knowledge.strength, "confidence": knowledge.confidence}
     if any(knowledge.forbid_within_tiers):
         content["forbid_within_tiers"] = list(knowledge.forbid_within_tiers)
@@ -61,7 +61,7 @@ def _refuse_unknown(keys: Mapping[str, Any], allowed: Sequence[str], where: str)
 
 
 def arguments(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `Knowledge` that a parsed file stands for."""
+    """Return the arguments of `Knowledge` for the content of a parsed file."""
     if not isinstance(content, Mapping):
         raise KnowledgeError(f"Expected a table of statements; got {type(content).__name__}.")
     _refuse_unknown(content, _KEYS, "the keys")
@@ -191,7 +191,7 @@ def naming_the_file(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the arguments of `Knowledge` that a file holds."""
+    """Return the arguments of `Knowledge` for a file."""
     source = Path(path)
     parse, _ = _format_of(source)
     try:
@@ -210,7 +210,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def write(knowledge: Knowledge, path: str | os.PathLike[str]) -> None:
-    """Write a file in the format of its suffix; never leaves half a file under its name."""
+    """Write a file in the format of its suffix, whole or not at all."""
     target = Path(path)
     with naming_the_file(path):
         _, render = _format_of(target)
@@ -218,6 +218,6 @@ def write(knowledge: Knowledge, path: str | os.PathLike[str]) -> None:
             content = render(knowledge).encode("utf-8")
         except UnicodeEncodeError:
             raise KnowledgeError(
-                "Expected names that UTF-8 can hold; one has a lone surrogate. Rename it."
+                "Expected names that can be written as UTF-8; one has a lone surrogate. Rename it."
             ) from None
     write_atomically(target, content)

@@ -34,9 +34,9 @@ def random_order(
     First, variables are taken one by one from those with nothing left before them, with
     probability proportional to one plus the number of variables that must follow. By the
     hook-length formula this is exactly uniform where every variable has at most one direct
-    predecessor, and it is also so for tiers alone. Then sweeps of swaps between neighbours, each
-    allowed one made with probability one half, remove what bias is left: that chain leaves the
-    uniform distribution unchanged and converges to it (Karzanov and Khachiyan, 1991).
+    predecessor, and also for tiers alone. Then sweeps of swaps between neighbours, each allowed
+    swap made with probability one half, remove the remaining bias: that chain leaves the uniform
+    distribution unchanged and converges to it (Karzanov and Khachiyan, 1991).
 
     Parameters
     ----------

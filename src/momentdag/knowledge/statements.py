@@ -1,4 +1,4 @@
-"""One piece of knowledge as a value that can be read, shown and left out."""
+"""A single statement of knowledge as a value that can be shown, compared and left out."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Statement:
     Parameters
     ----------
     kind : str
-        What is said: ``"tier"``, ``"within"`` (no edges within a tier), ``"order"``,
+        Type of statement: ``"tier"``, ``"within"`` (no edges within a tier), ``"order"``,
         ``"required"``, ``"forbidden"``, ``"root"``, ``"sink"`` or ``"prior"``.
     variables : tuple of str
-        The columns it speaks of; for edges and orders the cause or earlier one first.
+        The columns it is about; for edges and orders the cause or earlier one first.
     moment : str, optional
         The graph or graphs it is about.
     probability : float, optional
         The stated probability of an edge prior.
     tier : (int, int), optional
-        Number of the tier, from one, and of how many. Not compared, as leaving out one tier
-        renumbers the others.
+        Number of the tier, from one, and the number of tiers. Not compared, as leaving out one
+        tier renumbers the others.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Statement:
         """A short name for use inside a sentence."""
         listed = quoted(self.variables)
         arrow = " -> ".join(quote(name) for name in self.variables)
-        # The default needs no mention: it is what the short form without a moment means.
+        # The default is not shown: the short form without a moment means the same.
         plain = "either" if self.kind == "required" else "both"
         suffix = "" if self.moment in (None, plain) else f" ({self.moment})"
         match self.kind:

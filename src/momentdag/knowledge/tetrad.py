@@ -1,4 +1,4 @@
-"""The knowledge file of Tetrad (Java), so that knowledge can be taken from there and back.
+"""The knowledge file of Tetrad (Java), read and written.
 
 The text starts with ``/knowledge``; then come up to three sections. ``addtemporal`` has one line
 for each tier, ``1 a b``, where ``1*`` forbids edges within the tier and ``1-`` lets it cause the
@@ -22,7 +22,7 @@ _TIER = re.compile(r"([0-9]{1,9})(\*?)(-?)")
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Return the arguments of `Knowledge` that a Tetrad file stands for."""
+    """Return the arguments of `Knowledge` for a Tetrad file."""
     lines = [(number, line.split()) for number, line in enumerate(text.splitlines(), start=1)]
     lines = [(number, words) for number, words in lines if words and words[0][:2] != "//"]
     if not lines or lines[0][1] != ["/knowledge"]:
@@ -101,7 +101,7 @@ def _parse_edges(lines: list[tuple[int, list[str]]]) -> list[tuple[str, ...]]:
 
 
 def render(knowledge: Knowledge) -> str:
-    """Return the text of a Tetrad file, or refuse what that format cannot hold."""
+    """Return the text of a Tetrad file, or refuse what that format cannot express."""
     advice = "Write a .toml or .json file instead."
     if knowledge.strength == "soft":
         raise KnowledgeError(f"Expected hard knowledge for the Tetrad format; got soft. {advice}")
@@ -109,8 +109,8 @@ def render(knowledge: Knowledge) -> str:
     for statement in knowledge.statements():
         if statement.kind not in holds or statement.moment != holds[statement.kind]:
             raise KnowledgeError(
-                "Expected tiers, required and forbidden edges for both graphs alike, which is what "
-                f"the Tetrad format can hold; got {statement.label}. {advice}"
+                "Expected only what the Tetrad format can express (tiers, edges required in either "
+                f"graph, edges forbidden in both); got {statement.label}. {advice}"
             )
         for name in statement.variables:
             if name.split() != [name] or name.startswith("//"):

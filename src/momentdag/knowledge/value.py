@@ -34,7 +34,7 @@ class Knowledge:
         Earlier tiers come before later ones in the shared order, so nothing in a later tier causes
         anything in an earlier one. A column in no tier is free.
     order : sequence of (first, second)
-        ``first`` comes before ``second`` in the shared order: ``second`` is no ancestor of it.
+        ``first`` comes before ``second`` in the shared order: ``second`` is not its ancestor.
     required : sequence of (cause, effect[, moment])
         Edges that exist. The default moment is ``"either"``: the edge is in the mean graph, the
         variance graph or both, which is what "a causes b" means.
@@ -152,7 +152,7 @@ class Knowledge:
         Raises
         ------
         KnowledgeError
-            If it was not stated.
+            If the knowledge does not contain it.
 
         Examples
         --------
@@ -185,7 +185,7 @@ class Knowledge:
         return Knowledge(**changed)
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse unknown names and contradictions, naming the statements that make them.
+        """Refuse unknown names and contradictions, naming the statements that cause them.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class Knowledge:
         Raises
         ------
         KnowledgeError
-            With every problem found; a cycle is shown as the chain of statements that make it.
+            With every problem found; a cycle is shown as the chain of statements that form it.
 
         Examples
         --------
@@ -246,7 +246,7 @@ class Knowledge:
         Raises
         ------
         KnowledgeError
-            If the suffix is another one or the format cannot hold a statement.
+            If the suffix is unknown or the format cannot express a statement.
         StorageError
             If the file cannot be written.
         """
@@ -259,7 +259,7 @@ class Knowledge:
         Raises
         ------
         KnowledgeError
-            If there is no such file or it is malformed: the message has the file and the place.
+            If there is no such file or it is malformed; the message names the file and the place.
 
         Examples
         --------

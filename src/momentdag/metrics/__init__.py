@@ -1,8 +1,8 @@
-"""How good is a graph, a posterior over graphs, or a benchmark: structure, ranking, calibration.
+"""Metrics of graphs, posteriors over graphs and benchmarks: structure, ranking, calibration.
 
 Every function takes arrays, labelled DataFrames and networkx graphs; **row causes column**. Two
 labelled inputs are matched by name, whatever the order of their columns; different sets of names
-are an error. If one of the two carries no labels, position counts.
+are an error. If one of the two has no labels, they are matched by position.
 """
 
 from momentdag.metrics.calibration import (

@@ -1,4 +1,4 @@
-"""Does an edge given probability 0.7 exist in seven cases of ten."""
+"""Calibration: whether edges of probability 0.7 exist in seven cases out of ten."""
 
 from __future__ import annotations
 

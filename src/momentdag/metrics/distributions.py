@@ -63,7 +63,7 @@ def graph_distribution(
     moment : {"mean", "variance", "either", "both"}, optional
         Reduce each pair of a posterior to one graph; by default pairs are kept.
     names : sequence of str, optional
-        The variables of an array. A posterior brings its own.
+        The variables of an array. A posterior already has names.
     weights : array, shape (n_draws,), optional
         Not negative; equal by default. An exact posterior is its enumerated graphs with their
         probabilities as weights.
@@ -90,7 +90,7 @@ def graph_distribution(
     stack, labels = _stack(draws, moment)
     if names is not None:
         if labels is not None:
-            raise OptionError("Expected no names for a posterior, which brings its own.")
+            raise OptionError("Expected no names for a posterior: it already has names.")
         labels = tuple(str(name) for name in names)
         if len(labels) != stack.shape[-1] or len(set(labels)) < len(labels):
             raise GraphError(
@@ -150,10 +150,10 @@ def kl_divergence(
 ) -> float:
     """Return the Kullback-Leibler divergence of ``p`` relative to ``q``, in nats.
 
-    ``KL(p || q) = sum_g p(g) log(p(g) / q(g))``. It is infinite where ``q`` gives no probability
-    to a graph to which ``p`` does, as draws of ``q`` easily do. With ``smoothing`` = s, ``q`` is
-    replaced by ``(1 - s) q + s u`` with u uniform on the graphs that occur in either mapping;
-    state the s you used.
+    ``KL(p || q) = sum_g p(g) log(p(g) / q(g))``. It is infinite if ``q`` gives probability 0 to a
+    graph that has positive probability under ``p``, which is common if ``q`` comes from draws.
+    With ``smoothing`` = s, ``q`` is replaced by ``(1 - s) q + s u`` with u uniform on the graphs
+    that occur in either mapping; report the s you used.
 
     Parameters
     ----------

@@ -136,8 +136,8 @@ def graph_stack(
     if not are_pairs(draws):
         if moment is not None:
             raise OptionError(
-                f"Expected no moment for an array of graphs; got {moment!r}. Select the graphs "
-                "before, or pass a posterior."
+                f"Expected no moment for an array of graphs; got {moment!r}. Leave it out, or pass "
+                "a posterior."
             )
         return as_stack(draws), None
     if moment is None or moment not in get_args(Selection):

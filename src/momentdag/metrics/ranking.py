@@ -1,4 +1,4 @@
-"""Do true edges get higher scores than absent ones: areas under the ROC and PR curves."""
+"""Whether true edges get higher scores than absent ones: areas under the ROC and PR curves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def auroc(scores: npt.ArrayLike | pd.DataFrame, truth: GraphLike) -> float:
     Returns
     -------
     float
-        0.5 for scores that know nothing, 1.0 for a perfect ranking.
+        0.5 for random scores, 1.0 for a perfect ranking.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def auprc(scores: npt.ArrayLike | pd.DataFrame, truth: GraphLike) -> float:
     Returns
     -------
     float
-        The share of true edges for scores that know nothing, 1.0 for a perfect ranking.
+        The share of true edges for random scores, 1.0 for a perfect ranking.
 
     Raises
     ------

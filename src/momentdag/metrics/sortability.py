@@ -1,6 +1,6 @@
-"""Can sorting the variables by a simple statistic reveal the causal order of a benchmark.
+"""Whether sorting the variables by a simple statistic reveals the causal order of a benchmark.
 
-If so, the benchmark is easy: a method can look good on it by reading scales, not causes.
+If it does, the benchmark is easy: a method can do well on it by using scales instead of causes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TIE = 1e-9  # relative; standardised columns differ in variance by rounding alo
 
 
 def varsortability(values: npt.ArrayLike | pd.DataFrame, graph: GraphLike) -> float:
-    """Return how far marginal variance grows along the directed paths of a graph.
+    """Return how consistently marginal variance grows along the directed paths of a graph.
 
     ``sum_k sum_{(i, j): path of length k} incr(Var X_i, Var X_j) / sum_k sum_{(i, j)} 1`` with
     incr(a, b) = 1 if a < b, 1/2 if a = b, else 0 (Reisach, Seiler and Weichwald, 2021). A pair
@@ -55,7 +55,7 @@ def varsortability(values: npt.ArrayLike | pd.DataFrame, graph: GraphLike) -> fl
 
 
 def r2_sortability(values: npt.ArrayLike | pd.DataFrame, graph: GraphLike) -> float:
-    """Return how far explainability by all other variables grows along directed paths.
+    """Return how consistently R² given all other variables grows along directed paths.
 
     As `varsortability`, with the coefficient of determination of the linear regression of each
     variable on all the others in place of the variance (Reisach et al., 2023). Unlike the

@@ -42,7 +42,7 @@ _LOCAL: dict[str, tuple[Any, ...]] = {}
 
 
 def is_worker() -> bool:
-    """Tell whether this code runs in a task on a worker."""
+    """Tell whether this code is running in a task on a worker."""
     try:
         get_worker()
     except ValueError:
@@ -169,18 +169,18 @@ class Workers:
             self._report_lost_workers()
             raise ClusterError(
                 f"{error.allowed_failures + 1} workers died running the same task, the last one at "
-                f"{error.last_worker.address}. Look into their logs; often they ran out of memory."
+                f"{error.last_worker.address}. Check the worker logs; often they ran out of memory."
             ) from error
         except _GONE as error:
             raise ClusterError(
-                f"The scheduler of the cluster is gone ({error}). Start it again; a fit in a run "
-                "folder can be resumed, on the cluster or on this machine."
+                f"Lost the connection to the Dask scheduler ({error}). Start it again; a fit with "
+                "a run folder can be resumed, on the cluster or on this machine."
             ) from error
         finally:
             results.close()
 
     def _send(self, shared: Iterable[Any]) -> _References:
-        """Send the objects that the workers lack; return how tasks refer to each of them."""
+        """Send objects that the workers do not have yet; return the reference to each of them."""
         references = {}
         for entry in shared:
             if entry.client is not self._client:

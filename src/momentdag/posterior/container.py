@@ -28,7 +28,7 @@ __all__ = ["Posterior", "Provenance", "unpack"]
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a posterior comes from: enough to make it again.
+    """Where a posterior comes from: enough to reproduce it.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Provenance:
     Raises
     ------
     OptionError
-        If something is not plain JSON, so that it could not be saved later.
+        If a value is not plain JSON and so could not be saved.
 
     Examples
     --------
@@ -76,8 +76,8 @@ class Provenance:
             options = json.loads(json.dumps(dict(self.options), allow_nan=False))
         except (TypeError, ValueError) as error:
             raise OptionError(
-                f"Expected options of plain JSON values; {error}. Convert arrays to lists, numpy "
-                "numbers to int or float, and leave out NaN and inf."
+                f"Expected options to be plain JSON values; {error}. Convert arrays to lists and "
+                "numpy numbers to int or float, and leave out NaN and inf."
             ) from None
         object.__setattr__(self, "options", options)
 

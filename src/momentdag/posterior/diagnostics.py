@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 UNCERTAIN = (0.05, 0.95)
-"""Only edges with a probability between these count: 0.01 or 0.02 makes no difference."""
+"""Only edges with a probability in this range count: whether it is 0.01 or 0.02 does not matter."""
 MAX_R_HAT = 1.05
 MIN_ESS = 100.0
 """Gives a standard error of 0.05 for an edge of probability one half."""
@@ -93,7 +93,7 @@ class Diagnostics:
         Parameters
         ----------
         spell : Spelling
-            How the surface that shows the message writes options.
+            How options are written where the message is shown: in Python or on the command line.
         """
         if not self.is_poor:
             return (

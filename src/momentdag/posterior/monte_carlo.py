@@ -89,7 +89,7 @@ def split_r_hat(series: npt.ArrayLike, chains: npt.NDArray[np.int32] | None = No
 def effective_sample_size(
     series: npt.ArrayLike, chains: npt.NDArray[np.int32] | None = None
 ) -> Any:
-    """Return how many independent draws one or many series are worth.
+    """Return the number of independent draws that one or many series are worth.
 
     ``n_draws / max(1, 1 + 2 * sum_t rho_t)``. The autocorrelations ``rho_t`` include the variance
     between half chains and are summed over Geyer's initial monotone sequence (Geyer 1992, section

@@ -57,7 +57,7 @@ def _decode(state: State) -> Posterior:
         raise StorageError(f"Expected a positive number of draws; got {quote(n_draws)}.")
     d = len(names)
     if n_draws * d * d > _LARGEST:
-        raise StorageError(f"{n_draws} draws of {d} variables are more than is accepted.")
+        raise StorageError(f"{n_draws} draws of {d} variables exceed the limit on size.")
     n_bytes = -(-d * d // 8)
     expected: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
         "mean_bits": (np.uint8, (n_draws, n_bytes)),

@@ -1,4 +1,4 @@
-"""Screening: is there heteroscedasticity, and does a fitted model describe the data."""
+"""Screening: test for heteroscedasticity before a fit, and criticise the model after it."""
 
 from momentdag.screening.criticism import Criticism, criticise
 from momentdag.screening.screen import Screening, heteroscedasticity

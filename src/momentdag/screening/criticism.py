@@ -1,4 +1,4 @@
-"""After a fit: do the residuals look as the model says, and if not, what to try."""
+"""After a fit: whether the residuals look as the model predicts, and if not, what to try."""
 
 from __future__ import annotations
 

@@ -18,15 +18,15 @@ _LOPSIDED = 0.2  # asymmetry of the quantiles worth mentioning
 
 
 def describe(criticism: Criticism) -> str:
-    """Return the head, one line for each finding, and the log score."""
+    """Return the headline, one line for each finding, and the log score."""
     residuals = criticism.residuals
     texts = findings(criticism)
     head = (
         f"Criticism of {residuals.graph!r} on {residuals.dataset.n_samples} rows "
-        f"({'those of the fit' if residuals.seen else 'new ones'}), chance of any false alarm "
+        f"({'those of the fit' if residuals.seen else 'new rows'}), chance of any false alarm "
         f"{criticism.level:.0%}: "
     )
-    head += f"{len(texts)} findings." if texts else "nothing speaks against the model."
+    head += f"{len(texts)} findings." if texts else "there is no evidence against the model."
     return "\n".join([head, *(f"- {text}" for text in texts), _score(criticism)])
 
 

@@ -1,10 +1,10 @@
 """Test whether the spread of any column depends on the others.
 
-Directions matter. Against the arrow even noise of constant size looks heteroscedastic: if
-Y = X² + noise, the spread of X given Y changes with Y. And a model without variance causes turns
-arrows round: if Z sets the spread of Y, a mean edge Y -> Z explains why Z is large where Y is
+Directions matter. Against the causal direction even noise of constant size looks heteroscedastic:
+if Y = X² + noise, the spread of X given Y changes with Y. And a model without variance causes
+reverses edges: if Z sets the spread of Y, a mean edge Y -> Z explains why Z is large where Y is
 extreme. So a pair of graphs, from a fit or from a quick search that allows variance edges, first
-says which columns are effects of which; the residual of each variable is then tested against the
+tells which columns are effects of which; the residual of each variable is then tested against the
 columns that are not its effects. If noise has constant size, these residuals have constant spread.
 """
 

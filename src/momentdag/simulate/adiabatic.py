@@ -1,4 +1,4 @@
-"""SERGIO-style data in closed form: regulators that are slow against their targets."""
+"""SERGIO-style data in closed form: regulators that are slow compared with their targets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ADIABATIC_KINETICS = Kinetics(noise_amplitude=1.0, cell_basal=False, noise_floor
 
 @dataclass(frozen=True, eq=False)
 class AdiabaticCells:
-    """The world of `sergio_adiabatic`.
+    """The mechanisms of `sergio_adiabatic`.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def sergio_adiabatic(
     edges_per_node: int = 1,
     kinetics: Kinetics | None = None,
 ) -> Simulation:
-    """Simulate gene expression whose regulators stand still: an exact mean-variance model.
+    """Simulate gene expression with constant regulators: an exact mean-variance model.
 
-    With regulators that are slow against their target, the target of the chemical Langevin
+    If regulators change slowly compared with their target, the target of the chemical Langevin
     equation is Gaussian given them, with the stationary moments
 
         x_j = P^m_j / decay + q sqrt(P^v_j / (2 decay)) E_j,    E_j ~ N(0, 1)
@@ -120,7 +120,7 @@ def sergio_adiabatic_from_graph(
     *,
     kinetics: Kinetics | None = None,
 ) -> Simulation:
-    """Simulate gene expression whose regulators stand still on a given pair of graphs.
+    """Simulate gene expression with constant regulators on a given pair of graphs.
 
     The options, the result and the errors are those of `sergio_adiabatic`.
 

@@ -100,10 +100,10 @@ def grow_equations(
     noise: NoiseKind,
     draw_equation: Callable[[int, FloatArray], StructuralEquation],
 ) -> tuple[StructuralEquations, FloatArray]:
-    """Draw equations one after the other, each seeing the sample of its causes.
+    """Draw equations one after the other, each given the sample of its causes.
 
-    A mechanism that is standardised over the sample needs its parents' values before it exists,
-    so drawing the model and drawing the first table are one pass.
+    A mechanism that is standardised over the sample depends on its parents' values, so the model
+    and the first table are drawn in one pass.
 
     Parameters
     ----------

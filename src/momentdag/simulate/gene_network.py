@@ -1,6 +1,6 @@
 """Gene regulation with separate regulators of production and of noise.
 
-The chemical Langevin equation of SERGIO [1]_, with its noise given regulators of its own:
+The chemical Langevin equation of SERGIO [1]_, with separate regulators for its noise:
 
     dx_j  = (P^m_j - decay x_j) dt + q sqrt(P^v_j) dW_j
     P^m_j = b_j, or the sum over mean parents i of |K^m_ij| H_ij(x_i)
@@ -33,7 +33,7 @@ from momentdag.simulate.options import FloatArray, check_choice, check_positive
 __all__ = ["GeneNetwork", "Kinetics", "NoiseModel"]
 
 NoiseModel = Literal["sp", "dpd", "dpd-literal"]
-"""Production noise; production and decay noise, both from P^v; decay noise from the own level."""
+"""Production noise; production and decay noise, both from P^v; decay noise from its own level."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Kinetics:
     cell_basal : bool
         Draw b anew for each cell instead of once for each gene. The levels of root genes then
         differ between cells, as between cell types, which makes their effects visible. The price
-        is a leak in `sergio`: a target follows the past of its mean regulator, which the level
-        now shows least well where the Hill function is steep. So the mean regulator moves
-        the size of the residual as well, by 0.5 to 5 % per sd where the noise regulator moves it
+        is a leak in `sergio`: a target follows the past levels of its mean regulator, and the
+        present level predicts them worst where the Hill function is steep. So it also moves
+        the size of the residual, by 0.5 to 5 % per sd, where the noise regulator moves it
         by 10 to 14 % (strength 3); with one rate for each gene, by below 1.5 % against 5 to 9 %.
         The presets switch it on.
     noise_model : {"sp", "dpd", "dpd-literal"}
@@ -224,7 +224,7 @@ class GeneNetwork:
         return self.kinetics.noise_amplitude**2 * total
 
     def frozen_moments(self, levels: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the stationary mean and sd of each gene if its regulators stood still.
+        """Return the stationary mean and sd of each gene for constant regulators.
 
         ``P^m / decay`` and ``sqrt(q² P^v / (2 decay))``; a basal rate that varies between cells
         adds its own variance. Exact for the adiabatic simulator, an approximation for the
@@ -248,7 +248,7 @@ class GeneNetwork:
         return production / decay, np.sqrt(variance)
 
     def effective_graph(self) -> MomentGraph:
-        """Return the graph that the moments truly have: see ``noise_model``."""
+        """Return the true graph of the moments: see ``noise_model``."""
         if self.kinetics.noise_model != "dpd-literal":
             return self.graph
         return MomentGraph(self.graph.names, self.graph.mean_graph, self.graph.union_graph)

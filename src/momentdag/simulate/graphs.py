@@ -116,7 +116,7 @@ def random_moment_graph(
     -------
     graph : MomentGraph
     order : int array, shape (d,)
-        The drawn order, causes first. It is a random permutation: the index says nothing of it.
+        The drawn order, causes first. It is a random permutation, unrelated to the index.
 
     Raises
     ------

@@ -124,7 +124,7 @@ class SigmoidNetwork:
     def standardised_over(self, parents: FloatArray, spread: float) -> SigmoidNetwork:
         """Return the network rescaled to mean 0 and sd ``spread`` over the given rows.
 
-        The constants are remembered, so later rows meet the same function.
+        The constants are stored, so later rows are mapped by the same function.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Border checks on the options of the simulators: what was expected, what arrived."""
+"""Checks of the options of the simulators."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_positive(option: str, value: float) -> None:
 
 
 def check_finite(values: FloatArray, names: Sequence[str], remedy: str) -> None:
-    """Refuse a simulated table that ran out of the range of floating-point numbers."""
+    """Refuse a simulated table with infinite or missing values."""
     bad: npt.NDArray[Any] = ~np.isfinite(values)
     if bad.any():
         row, column = np.argwhere(bad)[0]

@@ -30,12 +30,12 @@ class Integration:
     relaxation_times : float
         Length of each trajectory, in units of 1/decay.
     sampling : {"independent", "serial"}
-        "independent": each cell is the end of a trajectory of its own. "serial": cells are times
-        of one trajectory, drawn with replacement, as SERGIO does; they depend on each other, and
-        some hundreds of them are worth some tens. Only for comparison, and only with
-        ``Kinetics(cell_basal=False)``.
+        "independent": each cell is the end of its own trajectory. "serial": cells are times of
+        one trajectory, drawn with replacement, as SERGIO does; they are dependent, and some
+        hundreds of them are worth some tens of independent ones. Only for comparison, and only
+        with ``Kinetics(cell_basal=False)``.
     stored_per_cell : int
-        Serial sampling: steps that the trajectory has for each cell.
+        Serial sampling: number of steps of the trajectory for each cell.
     half_response : {"closed-form", "pilot"}
         Take the half responses from the fixed point, or from the means of a first run.
 
@@ -80,7 +80,7 @@ class LangevinRun(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LangevinCells:
-    """The world of `sergio`: a gene network and an integration scheme.
+    """The mechanisms of `sergio`: a gene network and an integration scheme.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class LangevinCells:
     def moments(self, values: FloatArray) -> None:
         """Return None: a cell's regulators act through their past, which it does not show.
 
-        `GeneNetwork.frozen_moments` gives the approximation with regulators that stand still.
+        `GeneNetwork.frozen_moments` gives the approximation with constant regulators.
         """
         return
 

@@ -1,4 +1,4 @@
-"""The result of every simulator: a table, its true graphs, and the world it came from."""
+"""The result of every simulator: a table, its true graphs, and the mechanisms it came from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REMEDY = "Choose smaller scales or milder interventions."
 
 
 class Mechanisms(Protocol):
-    """A world that can be sampled, with some variables set from outside."""
+    """Mechanisms that can be sampled, with some variables set from outside."""
 
     def draw(
         self, rng: np.random.Generator, n_samples: int, fixed: Mapping[int, FloatArray]
@@ -35,7 +35,7 @@ class Mechanisms(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
-    """A simulated table with everything that is true about it.
+    """A simulated table with its true graphs, moments and mechanisms.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ class Simulation:
         The true mean and sd of each entry given the values of its parents in that row, the noise's
         own sd included. None where they have no closed form (the SERGIO differential equation).
     noise : str
-        What the noise is, in words.
+        A description of the noise.
     mechanisms : Mechanisms
-        The world itself; `sample` and `intervene` draw from it.
+        The model that `sample` and `intervene` draw from.
 
     Examples
     --------

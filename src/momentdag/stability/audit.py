@@ -43,7 +43,7 @@ class KnowledgeAudit:
         For an edge prior, support is the probability of the edge (of the graph that agrees less
         with the stated one).
     chance : float
-        Largest change that another seed makes: smaller ones mean nothing.
+        Largest change that another seed makes: smaller changes are due to chance.
     """
 
     table: pd.DataFrame
@@ -107,8 +107,8 @@ def audit_knowledge(
     Notes
     -----
     Support is a posterior probability under the engine's prior over graphs. One edge among many
-    possible ones has a small prior probability, so a statement on which the data are silent may
-    count as binding.
+    possible ones has a small prior probability, so a statement about which the data say nothing
+    may count as binding.
 
     Examples
     --------

@@ -214,7 +214,7 @@ def refit(estimator: MomentDAG, dataset: Dataset, seed: int) -> Posterior:
     """Return the posterior of a clone of ``estimator``, fitted quietly on one process."""
     fresh = clone(estimator).set_params(random_state=seed, n_jobs=1, verbose=False)
     with warnings.catch_warnings():
-        # The caller's own fit warns; here the spread between fits is what is reported.
+        # The fit of the caller gives these warnings; here the spread between fits is reported.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", DataWarning)
         posterior: Posterior = fresh.fit(dataset).posterior_

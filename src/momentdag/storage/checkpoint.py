@@ -26,8 +26,8 @@ class FileCheckpoint:
     """An `engines.protocol.Checkpoint` with one file for each stage.
 
     A file belongs to the fit whose ``key`` it carries. Files of other fits and damaged files are
-    ignored with a line in the log, and the stage runs again. A stage that cannot be saved (on a
-    full disk, say) only costs time after an interruption, so it does not end the fit.
+    ignored with a line in the log, and the stage runs again. If a stage cannot be saved (on a full
+    disk, say), the fit continues: after an interruption the stage has to run again.
 
     Parameters
     ----------

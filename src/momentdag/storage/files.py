@@ -57,7 +57,7 @@ def read_regular(path: str | os.PathLike[str], max_bytes: int) -> bytes:
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write ``content`` to a temporary neighbour, flush it to disk, and move it into place.
+    """Write ``content`` to a temporary file beside it, flush it to disk, and move it into place.
 
     Raises
     ------

@@ -67,7 +67,7 @@ def check_free(folder: Path, force: bool) -> None:
     Raises
     ------
     StorageError
-        If the folder is taken.
+        If the folder is not empty.
     """
     if force:
         return
@@ -79,8 +79,8 @@ def check_free(folder: Path, force: bool) -> None:
     others = sorted(entry.name for entry in folder.iterdir() if entry.name != LOCK_NAME)
     if others:
         raise StorageError(
-            f"Expected an empty folder; {folder} holds {others[:3]}. Choose another one, or put "
-            "the run beside these files with force."
+            f"Expected an empty folder; {folder} holds {others[:3]}. Choose another folder, or "
+            "put the run beside these files with force."
         )
 
 
@@ -122,8 +122,8 @@ def find_run(folder: Path, key: str) -> RunInfo | None:
     info = read_info(folder)
     if info.key != key:
         raise StorageError(
-            f"The run in {folder} cannot be resumed: it has other data, options, knowledge, seed "
-            "or version of momentdag. Use force to replace it, or choose another folder."
+            f"The run in {folder} cannot be resumed: it has other data, options, knowledge, "
+            "seed or version of momentdag. Use force to replace it, or choose another folder."
         )
     return info
 
@@ -146,7 +146,9 @@ def open_complete(folder: str | os.PathLike[str]) -> Iterator[tuple[Path, RunInf
             "`momentdag fit ... --resume`."
         )
     if POSTERIOR not in info.files:
-        raise StorageError(f"{folder} is not an intact run folder: it lists no {POSTERIOR}.")
+        raise StorageError(
+            f"{folder} is not an intact run folder: its {INFO_NAME} does not list {POSTERIOR}."
+        )
     for name in _FILES:
         if name in info.files and file_hash(path / name) != info.files[name]:
             raise StorageError(

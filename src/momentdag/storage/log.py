@@ -19,7 +19,7 @@ _logger = logging.getLogger(__name__)
 
 
 class _Log(logging.FileHandler):
-    """A log file that drops lines rather than end the fit, should the disk be full."""
+    """A log file that drops lines if the disk is full, instead of ending the fit."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802, the name that logging calls
         pass

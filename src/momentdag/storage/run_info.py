@@ -1,4 +1,4 @@
-"""`run.json`: what a run folder holds, and whether it is complete."""
+"""`run.json`: the content of a run folder, and whether it is complete."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def read_info(folder: str | os.PathLike[str]) -> RunInfo:
         raise
     except (FileNotFoundError, NotADirectoryError):
         raise StorageError(
-            f"{folder} is not a run folder as `momentdag fit` makes: it has no {INFO_NAME}."
+            f"{folder} is not a run folder: it has no {INFO_NAME}. Write one with `momentdag fit`."
         ) from None
     except OSError as error:
         raise StorageError(f"Could not read {path}: {error.strerror or error}.") from error

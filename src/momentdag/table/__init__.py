@@ -1,4 +1,4 @@
-"""Data: the border where a table becomes a checked, labelled `Dataset`."""
+"""Tables: reading and checking them as a labelled `Dataset`."""
 
 from momentdag.table.checks import MIN_SAMPLES
 from momentdag.table.dataset import Dataset

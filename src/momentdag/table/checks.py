@@ -1,6 +1,6 @@
-"""Decide whether a table of numbers makes usable data, and what in it deserves a look.
+"""Check whether a table of numbers is usable, and note what needs attention.
 
-Each check raises a `DataError` that names the columns at fault; rows count from 0.
+Each check raises a `DataError` that names the columns concerned; rows count from 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 MIN_SAMPLES = 10
-"""Fewer rows than this are refused: they say next to nothing about a conditional variance."""
+"""Fewer rows than this are refused: they contain almost no information on conditional variances."""
 
 SAMPLES_PER_VARIABLE = 10
 """Fewer rows than this for each variable are worth a warning."""
@@ -38,8 +38,8 @@ EXTREME_SD = 10.0
 """A cell further than this many standard deviations from its column's mean is extreme."""
 
 MAX_SD = 1e140
-"""A fit refuses columns with a larger sd, or one below its inverse: squares must stay numbers, also
-those of what lies far out in a tail."""
+"""A fit refuses columns with a larger sd, or one below its inverse: squares must stay finite, also
+those of values far out in a tail."""
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -145,7 +145,7 @@ def _agree_up_to_rounding(halves: FloatArray, z: FloatArray, scale: FloatArray) 
 
 
 def _agree_robustly(halves: FloatArray) -> bool:
-    """Compare in quartile ranges: the sd may be that of one enormous cell both columns share.
+    """Compare in quartile ranges: the sd may come from one enormous cell that both columns share.
 
     The columns arrive halved, so that no difference of finite values overflows.
     """
@@ -195,7 +195,7 @@ def check_variances(names: Sequence[str], scale: FloatArray) -> None:
 def take_notes(
     names: Sequence[str], values: FloatArray, standardised: FloatArray
 ) -> tuple[str, ...]:
-    """Say what deserves a look, one text for each kind: discrete columns, extreme cells, few rows.
+    """Return notes on what needs attention: discrete columns, extreme cells, few rows.
 
     Parameters
     ----------

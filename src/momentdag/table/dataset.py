@@ -1,7 +1,7 @@
-"""The border where a table becomes data: every check on input, and the memory of its units.
+"""`Dataset`: a checked table together with its units.
 
-Inside the library nothing looks at raw tables: engines read `Dataset.standardised`, and everything
-reported to the user goes back to original units through `Dataset.location` and `Dataset.scale`.
+Nothing else in the library uses raw tables: engines read `Dataset.standardised`, and everything
+reported to the user is converted to original units by `Dataset.location` and `Dataset.scale`.
 Rows count from 0 in every message.
 """
 
@@ -39,8 +39,8 @@ __all__ = ["MAX_FILE_BYTES", "MIN_SAMPLES", "Dataset"]
 class Dataset(ReadOnlyArrays):
     """A checked table of observations that remembers its units.
 
-    Build one with `from_table` or `from_file`, which also give the warnings; the constructor makes
-    the same checks but leaves what deserves a look to `notes`.
+    Build one with `from_table` or `from_file`, which also warn of what needs attention; the
+    constructor makes the same checks but only stores this in `notes`.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Dataset(ReadOnlyArrays):
     standardised : float array, shape (n_samples, n_variables)
         ``(values - location) / scale``: mean 0 and standard deviation 1 in each column.
     notes : tuple of str
-        What deserves a look: discrete columns, extreme cells, few rows.
+        What needs attention: discrete columns, extreme cells, few rows.
 
     Raises
     ------
@@ -113,7 +113,7 @@ class Dataset(ReadOnlyArrays):
     def from_table(
         cls, X: object, names: Sequence[str] | None = None, *, min_variables: int = 1
     ) -> Dataset:
-        """Read a frame, array or list of rows, and warn of what deserves a look.
+        """Read a frame, array or list of rows, and warn of what needs attention.
 
         Parameters
         ----------
@@ -167,17 +167,17 @@ class Dataset(ReadOnlyArrays):
         min_variables: int = 1,
         max_bytes: int = MAX_FILE_BYTES,
     ) -> Dataset:
-        r"""Read a CSV, TSV or Parquet file, and warn of what deserves a look.
+        r"""Read a CSV, TSV or Parquet file, and warn of what needs attention.
 
         Text files are UTF-8 with a header line and decimal points; spaces around names are
         dropped. Cells that are empty or say NA, NaN, null or None count as missing. Parquet needs
-        pyarrow; an index that pandas stored along is left out.
+        pyarrow; an index column that pandas stored is left out.
 
         Parameters
         ----------
         path : path-like
         delimiter : {",", ";", "\t", "|", " "}, optional
-            What separates the columns of a text file. Found from the first lines by default.
+            What separates the columns of a text file. Detected from the first lines by default.
         min_variables : int
             Refuse tables with fewer columns.
         max_bytes : int

@@ -1,7 +1,7 @@
 """Read CSV, TSV and other delimited text into a labelled table of floats.
 
 The fast path hands the file to pandas. Only when that fails is the text read again line by line, to
-say which line and column is at fault. Lines count from 1.
+find the faulty line and column. Lines count from 1.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _read_csv: Callable[..., pd.DataFrame] = (
 
 
 def read_delimited(file: Path, delimiter: Delimiter | None = None) -> Table:
-    """Read UTF-8 text with a header line; find the delimiter if none is given.
+    """Read UTF-8 text with a header line; detect the delimiter if none is given.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def _sniff(sample: str) -> Delimiter:
 
 
 def _read_header(file: Path, delimiter: str) -> tuple[list[str], int]:
-    """Return the names, and how many records (a quoted name may span lines) end with them."""
+    """Return the names, and the number of records (a quoted name may span lines) up to them."""
     with _open(file) as handle:
         for n_before, record in enumerate(_records(handle, delimiter)):
             if record not in _BLANK:
@@ -125,8 +125,8 @@ def _check_header(header: list[str], delimiter: Delimiter) -> tuple[str, ...]:
         for other in _SNIFFED:
             if other != delimiter and other in header[0]:
                 raise DataError(
-                    f"Expected columns separated by {delimiter!r}; the header is the single column "
-                    f"{quote(header[0])}. Pass delimiter={other!r}, or none to have it found."
+                    f"Expected columns separated by {delimiter!r}; the header has the one column "
+                    f"{quote(header[0])}. Pass delimiter={other!r}, or leave it out to detect it."
                 )
     if header[0] == "":
         raise DataError(
@@ -144,7 +144,7 @@ def _check_header(header: list[str], delimiter: Delimiter) -> tuple[str, ...]:
 
 
 def _raise_first_fault(file: Path, delimiter: str, names: Sequence[str]) -> None:
-    """Read line by line and raise at the first line or cell that is at fault, if there is one."""
+    """Read line by line and raise an error at the first faulty line or cell, if there is one."""
     with _open(file) as handle:
         reader = _records(handle, delimiter)
         seen_header = False
@@ -169,7 +169,7 @@ def _check_record(record: list[str], line: int, names: Sequence[str]) -> None:
         if len(record) == 2 * len(names):
             hint = " Numbers with a decimal comma need another delimiter, and decimal points."
         elif len(record) == len(names) + 1:
-            hint = " If row labels stand first, as R writes them, leave them out."
+            hint = " If the lines begin with row labels, as R writes them, remove these."
         raise DataError(
             f"Expected {len(names)} fields in every line, as in the header; line {line} has "
             f"{len(record)}. Correct that line, or pass another delimiter.{hint}"

@@ -1,4 +1,4 @@
-"""Open a file: find out what kind it is, refuse what cannot be a table, and read the rest."""
+"""Open a file: detect its format, refuse files that cannot be a table, and read the others."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def read_file(
     Parameters
     ----------
     path : path-like
-        Parquet is known by its first bytes or the ending .parquet or .pq; all else is text.
+        Parquet is recognised by its first bytes or the suffix .parquet or .pq; all else is text.
     delimiter : {",", ";", "\t", "|", " "}, optional
-        What separates the columns of a text file. Found from the first lines by default.
+        What separates the columns of a text file. Detected from the first lines by default.
     max_bytes : int
         Refuse larger files, and Parquet files that would unpack to more.
 
@@ -78,7 +78,7 @@ def read_file(
         _check_text(file)
         return read_delimited(file, delimiter)
     except FileNotFoundError:
-        raise DataError("Expected a file; there is none of this name. Check the path.") from None
+        raise DataError("There is no file with this name. Check the path.") from None
     except PermissionError:
         raise DataError("Expected a readable file; permission was denied.") from None
     except OSError as error:
@@ -86,13 +86,13 @@ def read_file(
 
 
 def _check_file(file: Path, max_bytes: int) -> bytes:
-    """Return the first bytes of a file after checking what kind of file it is, and its size."""
+    """Return the first bytes of a file after checking its type and size."""
     try:
         status = file.stat()
     except ValueError as error:  # a NUL in the name
         raise DataError(f"Expected the name of a file; {error}.") from error
     if not stat.S_ISREG(status.st_mode):
-        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "no regular file"
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
         raise DataError(f"Expected a file; this is {kind}.")
     if status.st_size > max_bytes:
         raise DataError(

@@ -21,11 +21,11 @@ from momentdag.table.tables import (
 __all__ = ["read_parquet"]
 
 _ROWS_AT_A_TIME = 2**17
-"""Small row groups are read together up to this many rows: a read costs the same for one row."""
+"""Small row groups are read together up to this many rows: each read has a fixed cost."""
 
 
 def read_parquet(file: Path, max_bytes: int) -> Table:
-    """Read a Parquet file; beside the table there is one column of a few row groups in memory.
+    """Read a Parquet file; besides the table, one column of a few row groups is in memory.
 
     Raises
     ------

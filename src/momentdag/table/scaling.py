@@ -13,7 +13,7 @@ _NEGLIGIBLE_SPREAD = 10 * float(np.finfo(np.float64).eps)
 
 
 def standardise_column(column: FloatArray) -> tuple[FloatArray, float, float] | str:
-    """Return (values - mean) / sd with the mean and the population sd, or say why it cannot be.
+    """Return (values - mean) / sd with the mean and the population sd, or text on why it cannot.
 
     The column is first divided by a power of two, which is exact: no intermediate result
     overflows or underflows, and columns that differ by a power of two give identical results.

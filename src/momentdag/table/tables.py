@@ -1,7 +1,7 @@
 """Read frames, arrays and nested lists into a labelled table of floats.
 
-This module knows about *types*: which columns hold numbers and what they are called. Whether the
-numbers make usable data (finite, varying, enough rows) is decided in `momentdag.table`.
+This module checks *types*: which columns are numeric, and their names. Whether the numbers are
+usable (finite, varying, enough rows) is checked in `momentdag.table.checks`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Table:
     ----------
     names : tuple of str
     values : float array, shape (n_samples, n_variables)
-        Read-only and held by nobody else.
+        Read-only, and not shared with other code.
     """
 
     names: tuple[str, ...]
@@ -156,13 +156,13 @@ def read_table(X: object, names: Sequence[str] | None = None) -> Table:
 
 
 def read_column(column: Any, first_row: int = 0) -> FloatArray | str:
-    """Return one column as floats with NaN for missing, or say what it holds instead.
+    """Return one column as floats with NaN for missing, or text on what it contains instead.
 
     Parameters
     ----------
     column : 1-D array, or a column of a frame that narwhals reads
     first_row : int
-        Number of its first row in what is said.
+        Number of its first row, for the message.
     """
     if not isinstance(column, np.ndarray):
         column = nw.from_native(column, series_only=True)
@@ -185,7 +185,7 @@ def _as_list(names: Sequence[str], n_variables: int) -> Sequence[str]:
 
 
 def _is_settled(array: npt.NDArray[Any]) -> bool:
-    """Tell whether an array is one of ours: it can be kept without a copy."""
+    """Tell whether an array was made here, so that it can be kept without a copy."""
     flags = array.flags
     return (
         array.dtype == np.float64 and flags.owndata and flags.f_contiguous and not flags.writeable
@@ -198,7 +198,7 @@ def _as_array(X: object) -> npt.NDArray[Any]:
     if isinstance(X, str):
         raise DataError("Expected a table; got text. Read a file with Dataset.from_file.")
     if X is None or isinstance(X, (bytes, dict, set, frozenset)):
-        raise DataError(f"Expected a table; got {kind}. Try to wrap it in pandas.DataFrame.")
+        raise DataError(f"Expected a table; got {kind}. Try wrapping it in pandas.DataFrame.")
     try:
         if isinstance(X, (list, tuple)):
             # Numbers, booleans and text in one list must not be coerced to a common type.
@@ -235,7 +235,7 @@ def _row_lengths(X: object) -> set[int]:
 
 
 def _series_numbers(series: Any, first_row: int) -> FloatArray | str:
-    """Return one column of a frame as floats, or say what it holds instead."""
+    """Return one column of a frame as floats, or text on what it contains instead."""
     dtype = series.dtype
     native = series.to_native()
     declared = f"(dtype {getattr(native, 'dtype', getattr(native, 'type', dtype))})"
@@ -255,7 +255,7 @@ def _series_numbers(series: Any, first_row: int) -> FloatArray | str:
 
 
 def _numbers(column: npt.NDArray[Any], first_row: int) -> FloatArray | str:
-    """Return a 1-D array as floats with NaN for missing, or say what it holds instead."""
+    """Return a 1-D array as floats with NaN for missing, or text on what it contains instead."""
     match column.dtype.kind:
         case "i" | "u" | "f":
             return column.astype(np.float64, copy=False)
