@@ -1,4 +1,4 @@
-"""Studies: the paper's tables and figures, and what the library itself is measured by.
+"""Studies: the paper's tables and figures, and benchmarks of the library.
 
-``python -m studies list`` names them all. They stand outside the package that is installed.
+``python -m studies list`` names them all. They are not part of the installed package.
 """

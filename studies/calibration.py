@@ -1,4 +1,4 @@
-"""Are edges as frequent as their probabilities say."""
+"""Calibration: whether edges are as frequent as their probabilities say."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def reliability(task: Task, fitted: Fitted) -> list[Measures]:
 def _calibrated_runs(view: View, store: Store) -> list[Record]:
     """Return the runs that have reliabilities.
 
-    The view's last case has sums over the sets of version 0.1.0, whose single runs were not kept.
-    They count until there are as many runs.
+    The view's last case has sums over the data sets of version 0.1.0, whose single runs were not
+    stored. They are used until there are as many new runs.
     """
     *cases, pooled = view.cases
     runs = [run for case in cases for run in store.records(case, "evidence") if run.parts]

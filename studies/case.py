@@ -26,21 +26,21 @@ Measures: TypeAlias = dict[str, float]
 
 
 class Task(NamedTuple):
-    """One data set: what a method is given, and what its answer is compared with.
+    """One data set: the input of a method, and the truth its result is compared with.
 
     Truths and the simulation are never shown to a method.
     """
 
     data: pd.DataFrame  # (n_samples, n_variables)
     truths: Mapping[str, MomentGraph]
-    orderings: tuple[tuple[str, str], ...] = ()  # told to the method: first comes before second
-    knowledge: Knowledge | None = None  # told instead of orderings
+    orderings: tuple[tuple[str, str], ...] = ()  # given to the method: first comes before second
+    knowledge: Knowledge | None = None  # given instead of orderings
     simulation: Simulation | None = None  # what the data were drawn from
     number: int = 0  # of the data set
 
 
 class Outcome(NamedTuple):
-    """What came of a run: measures, and rows of measures where there are several of a kind."""
+    """The result of a run: measures, and rows of measures where one has several values."""
 
     measures: Measures
     seconds: float
@@ -60,11 +60,11 @@ class Case(ABC):
     variant: str = ""  # follows the method's name in a row of a table, such as "+ 25 %"
     n_draws: int = N_DRAWS  # of a Bayesian method
     max_sets: int | None = None  # how many data sets there are, if not any number
-    version: int = 1  # raised by whoever changes data or measures: earlier runs then do not count
+    version: int = 1  # raise it when data or measures change: earlier runs then no longer count
 
     @abstractmethod
     def run(self, method: Method, number: int, n_draws: int, options: Mapping[str, Any]) -> Outcome:
-        """Make one run; ``number`` is that of the data set and the seed of the method."""
+        """Run a method once; ``number`` is that of the data set and the seed of the method."""
 
 
 def _no_measures(task: Task, fitted: Fitted) -> Measures:

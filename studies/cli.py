@@ -61,19 +61,22 @@ def run(
         bool,
         typer.Option(
             "--quick",
-            help="Few small data sets: shows that everything runs, in minutes, not how good it is.",
+            help="Few small data sets: checks in minutes that everything runs, not how good it is.",
         ),
     ] = False,
     sets: Annotated[
-        int | None, typer.Option("--sets", min=1, help="Data sets of each case; the paper has 20.")
+        int | None,
+        typer.Option("--sets", min=1, help="Number of data sets of each case; 20 in the paper."),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for all cores.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Number of processes, -1 for all cores.")
+    ] = 1,
     scheduler: Annotated[
         str | None,
         typer.Option(
             "--scheduler",
             metavar="ADDRESS",
-            help="Work on this Dask cluster (tcp://host:port) instead of --jobs processes.",
+            help="Run on this Dask cluster (tcp://host:port) instead of --jobs processes.",
         ),
     ] = None,
     output: Annotated[
@@ -86,28 +89,32 @@ def run(
         ),
     ] = None,
     methods: Annotated[
-        str, typer.Option("--methods", metavar="NAMES", help="Only these: evidence,mc3 and so on.")
+        str,
+        typer.Option(
+            "--methods", metavar="NAMES", help="Only these methods, such as evidence,mc3."
+        ),
     ] = "",
     cases: Annotated[
-        str, typer.Option("--cases", metavar="NAMES", help="Only these: sparse-5 and so on.")
+        str, typer.Option("--cases", metavar="NAMES", help="Only these cases, such as sparse-5.")
     ] = "",
     max_variables: Annotated[
         int | None, typer.Option("--max-variables", min=1, help="Leave out larger cases.")
     ] = None,
     draws: Annotated[
-        int | None, typer.Option("--draws", min=1, help="Other numbers of draws than published.")
+        int | None,
+        typer.Option("--draws", min=1, help="Number of draws, instead of the published one."),
     ] = None,
     options: Annotated[
         str, typer.Option("--options", help="Further options of the methods, as a JSON object.")
     ] = "{}",
-    again: Annotated[bool, typer.Option("--again", help="Also make finished runs anew.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also repeat finished runs.")] = False,
 ) -> None:
-    """Run what is missing of studies and print their tables.
+    """Make the missing runs of studies and print their tables.
 
     Example: python -m studies run table-sachs --sets 5 --jobs 2
 
-    Finished runs are kept: the same command goes on after an interruption. All studies with 20 data
-    sets each take days of a processor core; a single one at small size takes minutes.
+    Finished runs are kept: after an interruption, the same command continues. All studies with 20
+    data sets each take days on one processor core; a single small study takes minutes.
     """
     chosen = find_studies(names)
     is_look = any(study.kind == "look" for study in chosen)
@@ -148,7 +155,7 @@ def page(
 
 
 def main() -> None:
-    """Run the command line; a refusal is one sentence and exit code 2."""
+    """Run the command line; invalid input ends in one sentence and exit code 2."""
     try:
         app()
     except MomentdagError as error:
@@ -159,7 +166,7 @@ def main() -> None:
 
 
 def _console() -> Console:
-    # Into a file or a pipe a wide table stays one table.
+    # In a file or a pipe, wide tables must not be wrapped.
     console = Console()
     return console if console.is_terminal else Console(width=200)
 

@@ -61,7 +61,7 @@ def read_printed(cell: str) -> Printed:
 
 
 def verdict(ours: Summary, paper: Printed, better: str) -> str:
-    """Say whether two means differ, by Welch's test at 5 % with what rounding may do conceded.
+    """Say whether two means differ, by Welch's test at 5 %, allowing for rounding.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Compared(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether the means are told apart."""
+        """Whether the means differ significantly."""
         return self.verdict not in (_UNCLEAR, _TOO_FEW)
 
 
@@ -160,7 +160,7 @@ def comparison_table(compared: Sequence[Compared]) -> Table:
 
 
 def verdict_tables(compared: Sequence[Compared]) -> list[Table]:
-    """Return, for each table of the paper, how many numbers of a method end in which verdict."""
+    """Return, for each table of the paper, the number of each verdict for a method."""
     tables: dict[tuple[str, str], dict[str, list[Compared]]] = {}
     for each in compared:
         methods = tables.setdefault((each.study, each.view), {})

@@ -26,9 +26,9 @@ __all__ = ["EFFECTS", "effects_study"]
 _N_TRUE_ROWS = 40_000
 _N_DRAWS = 500
 _SETTINGS = (-1.0, 0.0, 1.0)
-# At the simulator's default scale of means a cause of the mean is often the one that cuts the
-# variance most, by being held still; at half of it the variance is mostly the noise's. Both are
-# shown, beside what a perfect ranker does.
+# At the simulator's default scale of means, fixing a cause of the mean often reduces the variance
+# most; at half that scale most of the variance is noise. Both are shown, beside the choice of a
+# perfect ranker.
 _MEAN_SCALES = {"levers": 2.0, "levers with smaller means": 1.0}
 
 
@@ -39,7 +39,7 @@ def _draw_coverage(graph_is_known: bool, number: int) -> Task:
 
 
 def _exactly(graph: MomentGraph) -> Knowledge:
-    """Return the knowledge that leaves no other pair."""
+    """Return the knowledge that only this pair satisfies."""
     moments: tuple[Moment, Moment] = ("mean", "variance")
     pairs = itertools.permutations(graph.names, 2)
     edges = [(cause, effect, moment) for cause, effect in pairs for moment in moments]
@@ -215,7 +215,7 @@ _LEVER_METRICS = (
 
 
 def effects_study(n_worlds: int = 200) -> Study:
-    """Return the study with ``n_worlds`` reweightings of the rows for each answer."""
+    """Return the study with ``n_worlds`` posterior samples for each answer."""
     how = MonteCarlo(n_draws=n_worlds)
     case = partial(FitCase, table="effects", n_draws=_N_DRAWS)
     coverage = tuple(

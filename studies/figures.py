@@ -17,7 +17,7 @@ __all__ = ["draw_figure"]
 Scale: TypeAlias = Callable[[float], float]
 
 _ARROWS = {"lower": " ↓", "higher": " ↑", "neither": ""}
-# Told apart by readers who see colours differently (Okabe and Ito).
+# Distinguishable with the common forms of colour blindness (Okabe and Ito).
 _COLOURS = {
     "evidence": "#D55E00",
     "variational": "#0072B2",

@@ -1,4 +1,4 @@
-"""How a table is fitted: by an engine, by a baseline, or by something to compare them with."""
+"""How a table is fitted: by an engine, a baseline or a reference method."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Baseline", "Engine", "Fit", "Fitted", "Request", "Twice", "draw_exac
 
 
 class Request(NamedTuple):
-    """What a method is asked to do. It never sees the truth."""
+    """The input of a method. It never contains the truth."""
 
     data: pd.DataFrame
     knowledge: Knowledge | None
@@ -31,7 +31,7 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True)
 class Fitted:
-    """What came of a fit."""
+    """The result of a fit."""
 
     posterior: Posterior  # a point estimate is one draw
     status: str = "complete"  # or a sentence that says what was cut short
@@ -62,7 +62,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Twice:
-    """An engine fitted twice in a row: the second fit finds its programs compiled."""
+    """An engine fitted twice in a row: the second fit reuses the compiled programs."""
 
     engine: Engine
 

@@ -1,4 +1,4 @@
-"""What a ranker of levers who knows the mechanisms would say, on the paper's figure 1."""
+"""The ranking of levers by a ranker who knows the mechanisms, on the paper's figure 1."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _N_LEVELS = 21
 
 
 class TrulyBest(NamedTuple):
-    """The lever that belongs first: by what the choice of a level does, and by the total ratio."""
+    """The lever that should rank first: by the ratio by level, and by the total ratio."""
 
     by_level: str
     by_total: str

@@ -33,7 +33,7 @@ _REPEATS = 7
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreCase(Case):
-    """Local scores of simulated data, each timed with its features at hand."""
+    """Local scores of simulated data, each timed with its features already computed."""
 
     preset: str
     n_samples: int
@@ -64,7 +64,7 @@ class ScoreCase(Case):
     def _scorer(
         self, simulation: Simulation, parents: list[Parents], options: EvidenceOptions
     ) -> LocalScorer:
-        """Return a scorer with as many inducing rows as a fit takes."""
+        """Return a scorer with the number of inducing rows that a fit uses."""
         values = Dataset(simulation.data.to_numpy(), simulation.graph.names).standardised
         n = len(values)
         inducing_rows = np.linspace(0, n - 1, min(max(40, n // 20), 80)).astype(np.intp)
@@ -92,7 +92,7 @@ def _time_score(scorer: LocalScorer, variable: int, parents: Parents) -> Measure
         if mask:
             features.evaluate(mask)
     built = time.perf_counter() - start
-    scorer.fit(variable, parents)  # from here on the features are at hand
+    scorer.fit(variable, parents)  # from here on the features are cached
     times = []
     for _ in range(_REPEATS):
         start = time.perf_counter()

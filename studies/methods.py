@@ -1,4 +1,4 @@
-"""The methods that are compared: both engines, every baseline, and what bounds them."""
+"""The methods that are compared: both engines, every baseline, and reference methods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from studies.program import Program
 __all__ = ["BASELINES", "EMPTY", "ENGINES", "METHODS", "Method", "find_method"]
 
 METHOD_VERSION = 1
-"""Of the methods that are defined here: the empty graph and exact draws."""
+"""Version of the methods that are defined here: the empty graph and exact draws."""
 
 ENGINES = ("evidence", "variational", "variational-published")
 BASELINES = ("mc3", "dds", "icdh", "host", "varsort")
@@ -36,7 +36,7 @@ class Method:
     paper: str | None = None  # the row of the paper's tables that it stands for
     options: Mapping[str, Any] = field(default_factory=dict)  # what is not named is the default
     quick: Mapping[str, Any] = field(default_factory=dict)  # on top, for a quick run
-    knowledge: Literal["hard", "soft"] = "hard"  # how it is told orderings
+    knowledge: Literal["hard", "soft"] = "hard"  # how it is given orderings
 
     @property
     def version(self) -> int:

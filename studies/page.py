@@ -65,7 +65,7 @@ def _runs(studies: list[Study], store: Store) -> list[Record]:
 
 
 def _gaps(studies: list[Study], store: Store) -> list[str]:
-    """Say what is not there, unless every method has run on the same number of sets."""
+    """List the missing runs, unless every method has run on the same number of data sets."""
     counts = {
         (case.name, method): sum(not run.failed for run in store.records(case, method))
         for case, method in case_method_pairs(studies, quick=store.quick)
@@ -88,13 +88,13 @@ def _gaps(studies: list[Study], store: Store) -> list[str]:
 
 def _difference(compared: list[Compared]) -> str:
     if not compared:
-        text = "No run so far has a number that the paper prints."
+        text = "No run so far corresponds to a number that the paper prints."
     else:
         text = (
             f"{len(compared)} numbers have a counterpart that the paper prints; the last section "
-            "lists them all. Two means are called different if Welch's test tells them apart at "
-            "the level of 5 %, so that one in twenty equal ones would be, too. The data are not "
-            "the paper's own: a difference is one of data and of method together.\n\n"
+            "lists them all. Two means are called different if Welch's test rejects equality at "
+            "the level of 5 %, so one in twenty equal pairs would be, too. The data are not those "
+            "of the paper: a difference may come from the data as well as from the method.\n\n"
         )
         for table in verdict_tables(compared):
             text += f"**{table.title}**\n\n{table.to_markdown()}\n\n"

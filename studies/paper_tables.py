@@ -114,7 +114,7 @@ _PROTEINS = Study(
         "the (ancestor, descendant) pairs that both accepted networks have, the smaller share "
         "within the larger. Our engines take them as certain; *near the paper* takes them as "
         "the paper does, by projection with margin 1.5. All 853 cells are one data set: there, "
-        "standard deviations are over seeds of the methods and over the orderings told. The paper "
+        "standard deviations are over seeds of the methods and over the orderings given. The paper "
         "has 20 restarts, of the same cells perhaps. Not stated: the scale, which graph, which "
         "cells, which orderings. The paper's numbers stand under both graphs, as they may belong "
         "to either."
@@ -144,7 +144,7 @@ _RUNTIME = Study(
     methods=(*ENGINES, *BASELINES),
     about=(
         "Wall time of the runs of table 2 with all cells. The first run of the variational engine "
-        "in a process compiles its program, the others find it compiled, whence the large "
+        "in a process compiles its program and the others reuse it, hence the large "
         "standard deviations. The paper's machine has GPUs, ours does not; runs that share a "
         "machine slow each other down. Use `--jobs 1` on an idle machine for times worth quoting."
     ),
@@ -168,11 +168,11 @@ _ONE_EDGE = Study(
     views=(_on("log", "Log scale"), _on("raw", "As measured")),
     methods=ENGINES,
     about=(
-        "In these 853 cells simple tests find nothing of the edge (see the page on data): the "
-        "correlation of MEK and ERK is -0.01, and what is seen of a variance effect as measured "
-        "hangs on one outlying cell. A probability near 0.6 is therefore no finding to be matched; "
+        "In these 853 cells simple tests find no sign of the edge (see the page on data): the "
+        "correlation of MEK and ERK is -0.01, and on the raw scale the apparent variance effect "
+        "depends on one outlying cell. A probability near 0.6 is therefore no target to match; "
         "we report what each engine says on either scale. Not stated: the scale, and the prior "
-        "probability of an edge, against which 0.6 would have to be read."
+        "probability of an edge, with which 0.6 would have to be compared."
     ),
     quick=("sachs-log-100", "sachs-log-200", "sachs-log-853", "sachs-raw-100"),
     kind="paper",
@@ -201,8 +201,8 @@ _VARSORT = Study(
     methods=(*ENGINES, "icdh", "host", "varsort", EMPTY),
     about=(
         "The runs of figure 2, top. VarSort reads the scale of the columns, and the scale of the "
-        "random networks is not stated. What the paper prints for the other methods is about "
-        "what the empty graph has."
+        "random networks is not stated. The paper's numbers for the other methods are about "
+        "those of the empty graph."
     ),
     quick=("sparse-5", "sparse-10"),
     kind="paper",

@@ -1,4 +1,4 @@
-"""The installed program as a method: a process of its own, its time and its memory measured."""
+"""The installed program as a method, run in a separate process to measure time and memory."""
 
 from __future__ import annotations
 

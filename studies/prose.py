@@ -20,15 +20,15 @@ checkout of the source:
     python -m studies page                       # this page, from the runs that are finished
 
 Each finished run is a line of `studies/results/runs.csv`, with its settings and the version of its
-method written out; the same command again does what is missing. A run counts as long as settings
-and version are the present ones. Whoever changes what a method computes raises its version.
+method written out; the same command again makes the missing runs. A run counts as long as its
+settings and version are current. A change in what a method computes raises its version.
 
 **How to read the tables.** Mean ± standard deviation over data sets (data set i has seed 20260 +
-i, the method seed i). SHD counts the edges to add, remove or turn round, its rate is SHD by the
-number of pairs of variables, F1 is 1 for the true edges and no others, 0 for none of them. Of a
+i, the method seed i). SHD counts the edges to add, remove or reverse, its rate is SHD divided by
+the number of pairs of variables, F1 is 1 for exactly the true edges and 0 for none of them. For a
 posterior they are averages over its draws; a point estimate is a single draw. A method other than
-our engines learns one graph, which stands for the mean graph and the variance graph, as in the
-paper. A dot: not run; a number in brackets: so many sets, where others of the row have more.
+our engines learns one graph, which is used as mean graph and as variance graph, as in the paper. A
+dot means not run; a number in brackets is the number of data sets, if others in the row have more.
 
 - *Evidence* is this library's default engine and is not in the paper.
 - *Variational* is the paper's approach with this library's default settings.
@@ -37,7 +37,7 @@ paper. A dot: not run; a number in brackets: so many sets, where others of the r
   a fixed number of steps, edges belong to pairs of variables and not of ranks, the weight of the
   prior is ours, and batch size and hidden units are not searched (see the page on the variational
   engine). Where it is worse than what the paper prints, any of this may be why.
-- *Empty graph* finds nothing. A method above its SHD adds more wrong edges than right ones.
+- *Empty graph* has no edges. A method above its SHD adds more wrong edges than right ones.
 """
 
 BENCHMARKS = """\
@@ -46,8 +46,8 @@ BENCHMARKS = """\
 How accurate and how fast the library is, measured with default settings by
 `python -m studies run NAME` in a checkout of the source (`benchmarks` stands for all of them, some
 hours on one core). Data set i is simulated with seed 20260 + i and fitted with `random_state=i`; no
-fit sees the truth. Mean ± standard deviation over data sets; a number in brackets: so many sets,
-where others of the row have more. Every single run is a line of a table in `studies/results`.
+fit sees the truth. Mean ± standard deviation over data sets; a number in brackets is the number of
+data sets, if others in the row have more. Every run is a line of a table in `studies/results`.
 
 To try things out, `--draws 200` and `--options '{"n_starts": 1}'` run with other settings; these
 runs are kept apart, in `artefacts/studies`, as are those of `--quick`. `--cases sparse-50` asks for
@@ -91,13 +91,13 @@ LEFT_OPEN = """\
   the columns with the nodes of its graph in another order, so that the printed numbers may belong
   to a relabelled graph, which is neither of the two. Nor is it said whether cells were taken as
   measured or in logarithms, how 100 and 200 cells were chosen (here: at random, anew for each run)
-  or which orderings were told (here: a share of those that both networks imply).
+  or which orderings were given (here: a share of those that both networks imply).
 - **F1 of a posterior.** Averaged over draws here, as SHD is. The paper does not say.
 - **Settings found by search.** The paper tunes every method by the value of its objective; what
   was chosen is not given. Here each method has one setting throughout. That of ICDH (a last pass of
-  least squares) was settled on after a look at true graphs of the sparse and dense presets, the
-  engines' by evidence, objective or the density of new rows (the shapes of noise by evidence, too,
-  but because of two edges of the Sachs network that were turned round).
+  least squares) was chosen after a look at true graphs of the sparse and dense presets, those of
+  the engines by evidence, objective or the density of new rows (the noise shapes by evidence, too,
+  but prompted by two reversed edges of the Sachs network).
 - **Machines.** The paper's times are from a GPU server, ours from cores of shared processors, on
   which fits of one case took up to three times as long on one day as on another; several processes
   at a time disturb each other.

@@ -18,7 +18,7 @@ __all__ = ["REAL"]
 
 _LOCAL_COPY = Path(__file__).parents[2] / "shared" / "data" / "light_tunnel.csv"
 _N_TUNNEL_ROWS = 1500
-_UNSCORED = ("angle_1", "angle_2")  # see the data set: their spread is nothing to be found
+_UNSCORED = ("angle_1", "angle_2")  # their spread is motor backlash, see the data set
 
 
 def _draw_tunnel(number: int) -> Task:

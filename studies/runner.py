@@ -1,4 +1,4 @@
-"""Run what is missing and keep each run when it is there: `python -m studies run`."""
+"""Make the missing runs and store each as soon as it is finished: `python -m studies run`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Job(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What tells it from other runs."""
+        """What identifies it among the runs."""
         return self.case.name, self.method, self.number
 
 
@@ -107,8 +107,8 @@ def run_studies(
 ) -> int:
     """Make the runs that are missing, or all of them ``again``, and print the tables.
 
-    Each run is kept when it is there: interrupted, nothing finished is lost. Returns the exit
-    status: 0, 1 if a run failed, 130 if interrupted.
+    Each run is stored as soon as it is finished, so an interruption loses no finished run. Returns
+    the exit status: 0, 1 if a run failed, 130 if interrupted.
     """
     if n_jobs < 1 and n_jobs != -1:
         raise OptionError(f"Expected a positive number of processes or -1; got {n_jobs}.")
@@ -121,7 +121,7 @@ def run_studies(
     except KeyboardInterrupt:
         n_finished = sum(store.is_finished(*job) for job in jobs)
         console.print(f"Interrupted; {n_finished} of {len(jobs)} runs are kept. The same command")
-        console.print("goes on from there.")
+        console.print("continues from there.")
         return INTERRUPTED
     for study in studies:
         console.print(f"\n{study.title}", style="bold")
@@ -133,7 +133,7 @@ def run_studies(
     if failed:
         console.print(f"{len(failed)} run(s) failed; the tables of runs say why.", style="red")
     console.print(
-        f"{len(missing)} run(s) made, {len(jobs) - len(missing)} were finished; kept in "
+        f"{len(missing)} run(s) made, {len(jobs) - len(missing)} already finished; stored in "
         f"{store.folder}",
         markup=False,
         highlight=False,
@@ -142,14 +142,14 @@ def run_studies(
 
 
 def _complete(missing: list[Job], store: Store, n_jobs: int, console: Console) -> None:
-    """Make runs and keep each when it is there."""
+    """Make runs and store each as soon as it is finished."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     waiting = {job.key: job for job in missing}
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         bar = progress.add_task("runs", total=len(missing))
 
         def keep(record: Record) -> None:
-            # Kept here: workers on other machines need not see the same folders.
+            # Stored here: workers on other machines need not see the same folders.
             job = waiting.pop((record.case, record.method, record.number))
             store.add(job.case, record)
             progress.update(bar, advance=1, description=f"{record.case}, {record.method}")
@@ -162,7 +162,7 @@ def _complete(missing: list[Job], store: Store, n_jobs: int, console: Console) -
                 for record in _make_all(list(waiting.values()), store, n_jobs):
                     keep(record)
             except BrokenProcessPool:
-                # Nobody says which run it was: those that were under way are made one at a time.
+                # The error does not tell which run it was: repeat those under way one at a time.
                 for job in list(waiting.values())[: joblib.effective_n_jobs(n_jobs)]:
                     keep(_make_alone(job, store))
 
@@ -175,23 +175,23 @@ def _make_all(jobs: list[Job], store: Store, n_jobs: int) -> Iterator[Record]:
 
 
 def _make_alone(job: Job, store: Store) -> Record:
-    """Make a run in a process of its own, which may be killed."""
+    """Make a run in a separate process, which may be killed."""
     try:
         (record,) = _make_all([job], store, n_jobs=2)  # with 1 it would be made in this process
     except BrokenProcessPool as error:
-        reason = f"The process was killed, by the system for want of memory perhaps ({error})."
+        reason = f"The process was killed, perhaps because memory ran out ({error})."
         return store.failure(job.case, job.method, job.number, reason)
     return record
 
 
 def make_run(job: Job, store: Store) -> Record:
-    """Make a run and return what came of it, be it a failure."""
+    """Make a run and return its record, also if it failed."""
     case, name, number, _ = job
     try:
         draws, options = store.draws_for(case), store.options_for(name)
         return store.record(case, name, number, case.run(METHODS[name], number, draws, options))
     except Exception as error:
-        # Kept as what it is: one broken run must neither vanish nor take the others with it.
+        # Recorded as a failure: one broken run must neither vanish nor end the others.
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}, line {place.lineno}"
         return store.failure(case, name, number, f"{type(error).__name__}: {error} ({where})")

@@ -1,4 +1,4 @@
-"""Cases from the protein data: cells drawn at random, orderings of the accepted networks told."""
+"""Cases from the protein data: cells drawn at random, orderings of the accepted networks given."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ N_CELLS = (100, 200, 853)
 def sachs(n_cells: int, share: float = 0.0, scale: Scale = "log") -> FitCase:
     """Return cells drawn without replacement, anew for each set, as a case.
 
-    A share of the orderings that both accepted networks imply is told to the method.
+    A share of the orderings that both accepted networks imply is given to the method.
 
     Examples
     --------
@@ -56,14 +56,14 @@ def _draw(n_cells: int, share: float, scale: Scale, number: int) -> Task:
 
 
 def accepted_network(edges: Literal["17", "20"]) -> MomentGraph:
-    """Return an accepted network as a pair; nobody knows the moments of its edges."""
+    """Return an accepted network as a pair; the moments of its edges are unknown."""
     union = load_sachs(edges).union_graph
     assert union is not None
     return MomentGraph.from_frames(union, union)
 
 
 def _common_orderings(networks: tuple[MomentGraph, ...]) -> list[tuple[str, str]]:
-    """Return (ancestor, descendant) for the pairs that every network has so."""
+    """Return the (ancestor, descendant) pairs that all networks have in common."""
     names = networks[0].names
     common = np.logical_and.reduce([reachability(graph.union_graph) for graph in networks])
     return [(names[i], names[j]) for i, j in np.argwhere(common) if i != j]

@@ -1,4 +1,4 @@
-"""Time and memory of whole fits, each the real program in a process of its own."""
+"""Time and memory of whole fits, each with the real program in a separate process."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _MAX_VARIABLES_FOR_SID = 20  # no study with more shows it
 def simulated(name: str, share: float = 0.0) -> FitCase:
     """Return a preset of `momentdag.simulate`, "kind-d", as a case.
 
-    A share of all pairwise orderings of the true order is told to the method.
+    A share of all pairwise orderings of the true order is given to the method.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def simulated(name: str, share: float = 0.0) -> FitCase:
 
 
 def draw_preset(name: str, number: int, n_samples: int = 500, share: float = 0.0) -> Task:
-    """Draw a data set, and the share of its true orderings that is told."""
+    """Draw a data set, and the share of its true orderings that is given to the method."""
     rng = np.random.default_rng(FIRST_SEED + number)
     simulation = preset(name, rng, n_samples)
     orderings: tuple[tuple[str, str], ...] = ()
@@ -67,7 +67,7 @@ def draw_preset(name: str, number: int, n_samples: int = 500, share: float = 0.0
 def _measure(task: Task, fitted: Fitted) -> Measures:
     """Return SHD, its rate and F1 of each graph, and SID of the union, averaged over draws.
 
-    Where orderings are told, also how many draws contradict each of them, in all.
+    Where orderings are given, also the number of draws that contradict one, summed over orderings.
     """
     truth, posterior = task.truths["simulated"], fitted.posterior
     d = truth.n_variables

@@ -178,7 +178,7 @@ _LOOK = Study(
 
 
 def _knowledge_table(view: View, store: Store) -> Table | None:
-    """Compare runs of the same data sets, without and with orderings told."""
+    """Compare runs of the same data sets, without and with orderings given."""
     lines = []
     for name in _TOLD:
         plain, told = ({r.number: r for r in store.records(c, "evidence")} for c in _TOLD[name])
@@ -206,18 +206,18 @@ _TOLD = {name: (simulated(name), simulated(name, share=0.5)) for name in ("spars
 _KNOWLEDGE = Study(
     name="knowledge",
     title="Knowledge of orderings",
-    shows="expected SHD with half of the true orderings told, and without",
+    shows="expected SHD with half of the true orderings given, and without",
     views=(
         View(
             "Expected SHD without and with half of the orderings",
             tuple(case for pair in _TOLD.values() for case in pair),
             make=_knowledge_table,
-            note="Broken: draws that contradict an ordering that was told.",
+            note="Broken: draws that contradict an ordering that was given.",
         ),
     ),
     methods=("evidence",),
     about=(
-        "Half of all pairwise orderings of the true order are told as certain. Runs without are "
+        "Half of all pairwise orderings of the true order are given as certain. Runs without are "
         "those of `fig-sparse`."
     ),
     quick=tuple(case.name for case in _TOLD["sparse-5"]),

@@ -197,7 +197,7 @@ def _cpu_per_step(task: Task, fitted: Fitted) -> Measures:
 VARIATIONAL_SPEED = Study(
     name="variational-speed",
     title="Speed of the variational engine",
-    shows="fits of the Sachs data, with and without compilation, with half of the orderings told",
+    shows="fits of the Sachs data, with and without compilation, with half of the orderings given",
     views=(
         View(
             "The variational engine on the Sachs data",

@@ -1,7 +1,7 @@
-"""The finished runs: a line each in a table, so that an interrupted study goes on where it stopped.
+"""The finished runs, one line each in a table, so that an interrupted study can be continued.
 
-A run counts if its settings and the version of its method are the present ones. Both are written
-out in its line, and a person raises the version; no hash of code decides.
+A run counts if its settings and the version of its method are current. Both are written out in its
+line. The version is raised by hand; it is not a hash of the code.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ class Record:
 
     @property
     def key(self) -> Key:
-        """What tells it from other runs; a newer version takes the place of an older one."""
+        """What identifies it; a run of a newer version replaces one of an older version."""
         return self.case, self.method, self.settings, self.number
 
     @property
     def failed(self) -> bool:
-        """Whether nothing came of it."""
+        """Whether the run failed."""
         return self.status.startswith(_FAILED)
 
     @property
@@ -121,7 +121,7 @@ class Store:
         return ", ".join(parts)
 
     def record(self, case: Case, method: str, number: int, outcome: Outcome) -> Record:
-        """Return what came of a run as a record with the present settings."""
+        """Return the result of a run as a record with the current settings."""
         return Record(
             case.name,
             method,
@@ -141,7 +141,7 @@ class Store:
         return self.record(case, method, number, Outcome({}, 0.0, status))
 
     def records(self, case: Case, method: str) -> list[Record]:
-        """Return the runs that count of a method on a case, by number."""
+        """Return the current runs of a method on a case, by number."""
         wanted = (case.name, method, self.settings(case, method))
         version = METHODS[method].version
         runs = self._table(case.table).values()
@@ -157,7 +157,7 @@ class Store:
         return all(name in run.measures for name in keys)
 
     def add(self, case: Case, record: Record) -> None:
-        """Keep a run in place of an earlier one.
+        """Store a run, replacing an earlier one.
 
         The table is written whole, under a lock: other processes may be adding to it.
         """
@@ -250,7 +250,7 @@ def _read(path: Path) -> dict[Key, Record]:
     except (OSError, ValueError, KeyError, csv.Error) as error:
         raise StorageError(
             f"Expected a table of runs in {path}; it cannot be read ({error}). Restore the file, "
-            "or remove it to begin afresh."
+            "or remove it to start again."
         ) from error
     return runs
 

@@ -32,7 +32,7 @@ class View:
     """A table of a study, which is also a row of panels in its figure.
 
     ``printed`` is what the paper prints, by row: one "mean ± sd" for each group and, within it, for
-    each metric. ``make`` makes a table of another form; ``metrics`` then only say what a run has to
+    each metric. ``make`` makes a table of another form; ``metrics`` then only list what a run must
     have measured.
     """
 
@@ -93,7 +93,7 @@ class Study:
     methods: tuple[str, ...]
     about: str
     quick: tuple[str, ...]  # names of the cases that a quick run has
-    informed: tuple[str, ...] = ()  # those of the methods that also run where orderings are told
+    informed: tuple[str, ...] = ()  # those of the methods that also run where orderings are given
     on_request: tuple[str, ...] = ()  # cases and methods that only run if they are asked for
     kind: Literal["paper", "benchmark", "look"] = "benchmark"
     n_sets: int = 20  # for each case, as in the paper
@@ -123,7 +123,7 @@ class Study:
         return tuple(dict.fromkeys(name for v in views for name in v.methods or self.methods))
 
     def keys_for(self, case: Case, method: str) -> tuple[str, ...]:
-        """Return what a run has to have measured: one that lacks a measure is made again."""
+        """Return what a run must have measured: one that lacks a measure is repeated."""
         return tuple(
             metric.key
             for view in self.views

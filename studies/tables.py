@@ -25,7 +25,7 @@ class Table:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    n_labels: int = 1  # columns that name what the others give numbers of
+    n_labels: int = 1  # columns with labels; the others have numbers
     note: str = ""  # one paragraph below the table
 
     def to_markdown(self) -> str:
@@ -77,7 +77,7 @@ class Summary(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A method, with or without orderings told, and its results column by column."""
+    """A method, with or without orderings given, and its results column by column."""
 
     method: str
     variant: str
@@ -134,7 +134,7 @@ def mean_sd(values: Sequence[float], digits: int = 2) -> str:
 
 
 def rows(study: Study, view: View, store: Store) -> list[Row]:
-    """Return the results of every method in a view of which anything is kept."""
+    """Return the results of every method in a view that has any stored run."""
     lines = []
     for variant in view.variants:
         for method in study.informed if variant and study.informed else _methods(study, view):
@@ -177,7 +177,7 @@ def _table_of_methods(study: Study, view: View, store: Store) -> Table:
 
 
 def _table_of_cases(study: Study, view: View, store: Store) -> Table | None:
-    """Return a row for each case and method of which anything is kept."""
+    """Return a row for each case and method that has any stored run."""
     kept = [
         (case, method, records)
         for case in view.cases

@@ -1,4 +1,4 @@
-"""Time and memory of a piece of work, also in a unit that machines agree on.
+"""Time and memory of a piece of work, also in a unit that is comparable between machines.
 
 The unit is one weighted Gram product F'DF at n = 500, p = 45, on one thread. Machines differ, and a
 shared one differs from minute to minute; work is therefore timed between two measurements of this
@@ -61,6 +61,6 @@ def gram_seconds() -> float:
 
 
 def peak_megabytes() -> float:
-    """Return the most memory that this process has had so far."""
+    """Return the peak memory of this process so far."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10

@@ -106,7 +106,7 @@ def test_a_failed_run_is_recorded_shown_and_tried_again(tmp_path, complete, cons
 def test_finished_runs_are_made_again_only_on_request(tmp_path, complete, console):
     assert complete([tiny(good)], tmp_path, n_sets=1) == 0
     assert complete([tiny(never)], tmp_path, n_sets=1) == 0
-    assert "0 run(s) made, 2 were finished" in console.file.getvalue()
+    assert "0 run(s) made, 2 already finished" in console.file.getvalue()
     assert complete([tiny(never)], tmp_path, n_sets=1, again=True) == 1
 
 
