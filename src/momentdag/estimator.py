@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -198,8 +199,9 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "n_features_in_"):  # read from a folder: no table was validated
             self._remember_columns(posterior.names)
         self.result_ = result
+        self._world: pd.DataFrame | None = None
         self.posterior_ = posterior
-        self.summary_ = result.summary
+        self.summary_ = result.observed.summary
         self.scm_ = result.model
         self.best_graph_ = result.best_graph
         self.status_ = result.status
@@ -243,6 +245,36 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         for cause, effect in graph.edges:
             graph.edges[cause, effect]["probability"] = float(probabilities.loc[cause, effect])
         return graph
+
+    def world_check(self) -> pd.DataFrame:
+        """Return whether the model reproduces the data: the first thing to look at after a fit.
+
+        Rows are drawn from the model without intervention and compared with the columns it was
+        fitted to, on the scale they were fitted on.
+
+        Returns
+        -------
+        DataFrame
+            One row for each column: column, observed_mean, modelled_mean, observed_sd,
+            modelled_sd; quantile_gap, the largest difference of the 5 %, 50 % and 95 % quantiles
+            in observed sds; correlation_gap, the largest error of a correlation, and
+            correlated_with, that with which other column; outside_data, the share of drawn rows
+            that left the region of the data; verdict: "fine", "weak" or "do not use" (mean off by
+            more than 0.2 sd or sd by more than 20 %).
+
+        Raises
+        ------
+        OptionError
+            If the family has no mechanisms.
+        """
+        # Answers are built on the estimator, and are loaded only when they are asked for.
+        from momentdag.effects.inputs import read_inputs
+        from momentdag.effects.world import check_world
+
+        inputs = read_inputs(self)
+        if self._world is None:
+            self._world = check_world(inputs)
+        return self._world.copy()
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log density of each row under the posterior mixture, shape (n,).

@@ -26,11 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from momentdag.engines.protocol import FitRequest, FitResult, FittedModel, Progress, silent
-from momentdag.errors import OptionError, StorageError, quote
+from momentdag.errors import DataError, OptionError, StorageError, quote
 from momentdag.estimator import MomentDAG
 from momentdag.graph import MomentGraph
 from momentdag.knowledge import Knowledge
@@ -53,7 +52,7 @@ from momentdag.storage.folder import (
 from momentdag.storage.log import StageLog, logged
 from momentdag.storage.run_info import DataInfo, RunInfo, describe_fit, read_info, write_info
 from momentdag.storage.state import take_array, take_names
-from momentdag.table import Dataset
+from momentdag.table import Dataset, Observed
 
 __all__ = [
     "DataInfo",
@@ -301,6 +300,9 @@ def _fit_and_save(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             estimator.run(request)
+        if info.data.log_columns:  # answers then speak the units of the file
+            observed = dataset.observe(info.data.log_columns)
+            estimator.adopt(replace(estimator.result_, observed=observed), request.knowledge)
         _save_files(estimator, folder, info, dataset)
     except BaseException as error:
         stopped = isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)
@@ -336,7 +338,7 @@ def _save_files(estimator: MomentDAG, folder: Path, info: RunInfo, dataset: Data
         "status": estimator.status_,
         "best_mean_edges": estimator.best_graph_.edges("mean"),
         "best_variance_edges": estimator.best_graph_.edges("variance"),
-        "summary": estimator.summary_.to_dict("split"),
+        **estimator.result_.observed.to_dict(),
         "details": estimator.details_,
     }
     files = hash_files(folder)
@@ -358,9 +360,12 @@ def _read_estimator(path: Path, info: RunInfo) -> MomentDAG:
     best = MomentGraph.from_edges(
         posterior.names, result["best_mean_edges"], result["best_variance_edges"]
     )
-    summary = _read_summary(result["summary"], posterior.names)
+    try:
+        observed = Observed.from_dict(result, posterior.names, info.data.log_columns)
+    except DataError as error:
+        raise StorageError(str(error)) from error
     return estimator.adopt(
-        FitResult(posterior, model, best, summary, result["status"], result["details"])
+        FitResult(posterior, model, best, observed, result["status"], result["details"])
     )
 
 
@@ -384,11 +389,3 @@ def _read_data(path: Path, info: RunInfo) -> Dataset:
     if dataset.fingerprint != info.data.fingerprint:
         raise StorageError(f"{DATA} is not the table of the fit")
     return dataset
-
-
-def _read_summary(stored: Any, names: tuple[str, ...]) -> pd.DataFrame:
-    table = pd.DataFrame(stored["data"], stored["index"], stored["columns"], dtype=np.float64)
-    table.index.name = "variable"
-    if tuple(table.index) != names:
-        raise StorageError("summary and posterior have different variables")
-    return table

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from momentdag.cli.inputs import (
+    parse_costs,
     parse_limits,
     parse_names,
     parse_options,
     parse_settings,
-    parse_tolerance,
     read_data,
     read_knowledge,
 )
@@ -91,15 +91,11 @@ def test_limits():
             parse_limits([text])
 
 
-def test_tolerances():
-    assert parse_tolerance("2", 10, 1) == 2
-    assert parse_tolerance(" 5 %", -10, 1) == 0.5
-    assert parse_tolerance("0.5sd", 10, 3) == 1.5
-    for text in ("", "much", "0", "-1%", "%", "sd"):
-        with pytest.raises(OptionError, match="Expected"):
-            parse_tolerance(text, 10, 1)
-    with pytest.raises(OptionError, match="the target has mean 0"):
-        parse_tolerance("5%", 0, 1)
+def test_costs():
+    assert parse_costs(["oven temperature=3", "belt=0.5"]) == {"oven temperature": 3, "belt": 0.5}
+    assert parse_costs([]) is None
+    with pytest.raises(OptionError, match="--cost"):
+        parse_costs(["oven"])
 
 
 def test_names_and_options():

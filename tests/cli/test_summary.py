@@ -42,7 +42,7 @@ def test_the_check_of_the_draws_speaks_in_flags():
 def test_logarithms_are_recalled():
     about = DataInfo(("a", "b"), 10, "", "", ("a", "b"))
     assert log_scale_note(RunInfo("complete", "", about, {})) == (
-        "Natural logarithms, as fitted: a, b."
+        "Fitted as logarithms, shown in the units of the file: a, b."
     )
     plain = DataInfo(("a", "b"), 10, "")
     assert log_scale_note(RunInfo("complete", "", plain, {})) == ""

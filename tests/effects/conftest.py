@@ -8,8 +8,10 @@ import pytest
 from scipy.special import ndtr
 
 import momentdag as md
+from momentdag.engines.protocol import FitResult
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Provenance
+from momentdag.table import Observed
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,14 @@ class Known:
 
     def noise_cdf(self, noise):
         return ndtr(noise)
+
+    simulated_noise_cdf = noise_cdf
+
+    def extrapolates(self, values):
+        return np.zeros(len(values), dtype=bool)
+
+    def thresholds(self, levels):
+        return 0.5 * (levels[1:] + levels[:-1])
 
 
 class KnownModel:
@@ -49,19 +59,30 @@ class KnownModel:
         return drawn
 
 
-def known_fit(names, draws, shift=0.0, summary=(-3.0, -2.0, 0.0, 2.0, 3.0, 0.0, 1.0)):
+def known_fit(
+    names,
+    draws,
+    shift=0.0,
+    summary=(-3.0, -2.0, 0.0, 2.0, 3.0, 0.0, 1.0),
+    levels=None,
+    verdict="fine",
+):
     """Return an estimator with the posterior ``draws``: a list of (graph, functions, count)."""
     graphs = [graph for graph, _, count in draws for _ in range(count)]
-    estimator = md.MomentDAG()
-    estimator.posterior_ = md.Posterior(
+    posterior = md.Posterior(
         names,
         [graph.mean_graph for graph in graphs],
         [graph.variance_graph for graph in graphs],
         Provenance("by hand"),
     )
-    estimator.scm_ = KnownModel(names, {graph: f for graph, f, _ in draws}, shift)
+    model = KnownModel(names, {graph: f for graph, f, _ in draws}, shift)
     columns = ["min", "q05", "median", "q95", "max", "mean", "sd"]
-    estimator.summary_ = pd.DataFrame([summary] * len(names), index=names, columns=columns)
+    table = pd.DataFrame([summary] * len(names), index=pd.Index(names), columns=columns)
+    observed = Observed(table, **({} if levels is None else {"levels": levels}))
+    estimator = md.MomentDAG().adopt(FitResult(posterior, model, graphs[0], observed))
+    # The summary is made up: whether the model reproduces it is not what these tests are about.
+    verdicts = pd.DataFrame({"column": list(names), "verdict": verdict})
+    estimator.world_check = lambda: verdicts
     return estimator
 
 

@@ -47,7 +47,7 @@ def test_settings_are_the_best_that_hold_the_mean(plant):
     assert table.index.tolist() == ["m", "s", "n"]
     assert ranking.recommended == settings["m"]
     assert table["p_variance_only"].tolist() == [0.0, 1.0, 0.0]
-    assert table["p_direct"].tolist() == [0.0, 1.0, 0.0]
+    assert table["p_variance_edge_only"].tolist() == [0.0, 1.0, 0.0]
     assert table["holds"].all()
 
 

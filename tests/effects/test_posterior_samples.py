@@ -25,14 +25,15 @@ def test_noise_has_the_distribution_of_the_mechanism_and_unit_variance(fitted):
     noise = sample.noise(column)
     assert noise.mean() == pytest.approx(0.0, abs=1e-12)
     assert noise.std() == pytest.approx(1.0)
-    p = np.sort(sample.mechanisms["y"].noise_cdf(noise))
-    # A shifted Sobol column has one point in each of 1024 cells.
-    np.testing.assert_allclose(p, (np.arange(1024) + 0.5) / 1024, atol=0.003)
+    p = np.sort(sample.mechanisms["y"].simulated_noise_cdf(noise))
+    # A shifted Sobol column has one point in each of 1024 cells; the distribution of the residuals
+    # has 400 steps, of which scaling to unit variance shifts some.
+    np.testing.assert_allclose(p, (np.arange(1024) + 0.5) / 1024, atol=0.015)
 
 
 def test_heavy_tails_keep_their_variance():
     class Heavy:
-        def noise_cdf(self, noise):
+        def simulated_noise_cdf(self, noise):
             return stdtr(3.0, noise * np.sqrt(3.0))
 
     uniforms = (np.arange(64)[:, None] + 0.5) / 64

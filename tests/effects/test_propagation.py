@@ -30,6 +30,11 @@ class Recorded:
     def noise_cdf(self, noise):
         return ndtr(noise)
 
+    simulated_noise_cdf = noise_cdf
+
+    def extrapolates(self, values):
+        return np.zeros(len(values), dtype=bool)
+
 
 @pytest.fixture
 def sample():

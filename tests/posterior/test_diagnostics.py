@@ -129,6 +129,7 @@ def test_the_edge_table():
         "r_hat",
         "ess",
         "disagreement",
+        "beyond_chance",
         "uncertain",
     ]
     assert len(table) == 6
@@ -152,3 +153,26 @@ def test_complaints_count_the_other_edges():
     mean[CHAINS == 0, 0, 1] = mean[CHAINS == 0, 0, 2] = mean[CHAINS == 0, 1, 2] = True
     posterior = Posterior("abc", mean, mean, Provenance("test"), chains=CHAINS)
     assert "as have 5 other edges" in posterior.diagnostics().message()
+
+
+def test_chains_that_contradict_each_other_are_not_to_be_used():
+    mean = np.zeros((1000, 3, 3), dtype=bool)
+    mean[:500, 0, 1] = True  # one chain always says a -> b, the other never
+    none = np.zeros_like(mean)
+    chains = np.repeat([0, 1], 500)
+    posterior = Posterior(["a", "b", "c"], mean, none, Provenance("by hand"), chains=chains)
+    diagnostics = posterior.diagnostics()
+    assert diagnostics.grade == "do not use"
+    assert "Do not use edges in which chains contradict" in diagnostics.message()
+    # Nothing speaks against what is said about the causes of c.
+    assert diagnostics.grade_of(["b"]) == "do not use"
+    assert diagnostics.grade_of(["c"]) == "fine"
+
+
+def test_few_effective_draws_are_weak_not_useless():
+    rng = np.random.default_rng(0)
+    mean = np.zeros((600, 2, 2), dtype=bool)
+    # Blocks of 20 equal draws: 30 independent ones, the same in both chains but for chance.
+    mean[:, 0, 1] = np.repeat(rng.random(30) < 0.5, 20)
+    posterior = Posterior(["a", "b"], mean, np.zeros_like(mean), Provenance("by hand"))
+    assert posterior.diagnostics().grade == "weak"

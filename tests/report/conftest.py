@@ -94,7 +94,7 @@ def wide_report(tmp_path_factory):
     data = pd.DataFrame(rng.normal(size=(500, d)), columns=[f"x{k}" for k in range(d)])
     posterior = md.Posterior(data.columns, mean, variance, Provenance("by hand"))
     estimator = md.MomentDAG()
-    summary = data.agg(["min", "median", "max", "mean", "std"]).T.rename(columns={"std": "sd"})
-    estimator.adopt(FitResult(posterior, None, posterior.draw(0), summary))
+    observed = md.Dataset.from_table(data).observe()
+    estimator.adopt(FitResult(posterior, None, posterior.draw(0), observed))
     path = tmp_path_factory.mktemp("wide") / "report.html"
     return md.report.write_report(estimator, data, path)

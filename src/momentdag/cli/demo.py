@@ -12,7 +12,7 @@ import momentdag as md
 from momentdag.cli.console import fit_progress, print_line
 from momentdag.cli.options import DrawsOption, JobsOption, ReportOption, SeedOption
 from momentdag.cli.report import write_into_run
-from momentdag.cli.summary import draws_check, edge_records, print_edges
+from momentdag.cli.summary import draws_check, edge_records, print_edges, world_line
 from momentdag.errors import DataWarning, StorageError
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def demo(
         "'accepted' says whether the 17-edge reference network of Sachs et al. has the edge, has "
         "it reversed, or does not join the two proteins."
     )
+    print_line(world_line(estimator))
     print_line(draws_check(estimator.posterior_))
     if path is not None:
         print_line(f"Open the report in a browser: {path}")

@@ -8,10 +8,19 @@ import typer
 
 import momentdag as md
 from momentdag.cli.console import print_json, print_line, print_records
-from momentdag.cli.options import JsonOption, LevelOption, RunArgument, SeedOption, WorldsOption
-from momentdag.cli.summary import log_scale_note
+from momentdag.cli.options import (
+    ForceOption,
+    JsonOption,
+    LevelOption,
+    RunArgument,
+    SeedOption,
+    WorldsOption,
+)
+from momentdag.cli.summary import log_scale_note, refuse_untrusted
 
 __all__ = ["effects"]
+
+_WORTH_SAYING = 0.05  # share of simulated rows outside the data
 
 
 def effects(
@@ -23,8 +32,8 @@ def effects(
             metavar="NAME=VALUES",
             default_factory=list,
             show_default=False,
-            help="Set a variable: 3, or 1,2,3, or 0:10:5 (five values from 0 to 10). May be "
-            "repeated; without it nothing is set.",
+            help="Set a variable, in the units of the file: 3, or 1,2,3, or 0:10:5 (five values "
+            "from 0 to 10). May be repeated; without it nothing is set.",
         ),
     ],
     target: Annotated[
@@ -52,6 +61,7 @@ def effects(
         Literal["both", "graph", "function"],
         typer.Option("--uncertainty", help="Which uncertainty the intervals include."),
     ] = "both",
+    force: ForceOption = False,
     level: LevelOption = 0.9,
     worlds: WorldsOption = 200,
     seed: SeedOption = 0,
@@ -74,9 +84,25 @@ def effects(
         level=level,
         monte_carlo=md.effects.MonteCarlo(n_draws=worlds, random_state=seed),
     )
-    records = result.to_frame().to_dict("records")
+    refuse_untrusted(result.trust, force)
+    table = result.to_frame()
     if json:
-        print_json({"level": result.level, "uncertainty": result.uncertainty, "effects": records})
+        print_json(
+            {
+                "level": result.level,
+                "uncertainty": result.uncertainty,
+                "trust": None if result.trust is None else result.trust.to_dict(),
+                "effects": table.to_dict("records"),
+            }
+        )
         return
-    print_records(records)
+    outside = float(table["outside_data"].max())
+    print_records(table.drop(columns="outside_data").to_dict("records"))
     print_line(f"low and high: {result.level:.0%} intervals.", log_scale_note(fitted.info))
+    if outside >= _WORTH_SAYING:
+        print_line(
+            f"Up to {outside:.0%} of the simulated rows leave the region of the data; there "
+            "functions are held as they are at its edge."
+        )
+    if result.trust is not None and (doubt := result.trust.message()):
+        print_line(doubt, style="yellow")

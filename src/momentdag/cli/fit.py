@@ -22,7 +22,7 @@ from momentdag.cli.options import (
     SeedOption,
 )
 from momentdag.cli.report import write_into_run
-from momentdag.cli.summary import draws_check, edge_records, print_edges
+from momentdag.cli.summary import draws_check, edge_records, print_edges, world_line
 from momentdag.errors import OptionError
 
 __all__ = ["fit"]
@@ -147,6 +147,8 @@ def _record(
             "variance": [list(edge) for edge in estimator.variance_graph_.edges],
         },
         "draws_are_poor": posterior.diagnostics().is_poor,
+        "draws": posterior.diagnostics().grade,
+        "world": None if estimator.scm_ is None else estimator.world_check().to_dict("records"),
     }
 
 
@@ -161,6 +163,8 @@ def _print_result(
             f"Graphs were learned from {n_for_structure} of the {data.n_samples} rows, drawn at "
             "random; functions are fitted to all. --option max_rows=... sets the number."
         )
+    if estimator.scm_ is not None:
+        print_line(world_line(estimator))
     print_line(draws_check(posterior))
     if estimator.status_ != "complete":
         print_line(f"The fit was {estimator.status_}.", style="yellow")

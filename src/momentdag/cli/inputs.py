@@ -17,11 +17,11 @@ from momentdag.table import Dataset
 from momentdag.table.files import read_file
 
 __all__ = [
+    "parse_costs",
     "parse_limits",
     "parse_names",
     "parse_options",
     "parse_settings",
-    "parse_tolerance",
     "read_data",
     "read_knowledge",
 ]
@@ -154,31 +154,24 @@ def parse_limits(texts: Sequence[str]) -> dict[str, tuple[float | None, float | 
     return limits if limits else None
 
 
-def parse_tolerance(text: str, mean: float, sd: float) -> float:
-    """Read ``0.3`` (in units), ``5%`` (of the size of the mean) or ``0.1sd``.
+def parse_costs(texts: Sequence[str]) -> dict[str, float] | None:
+    """Read ``name=number``; None if there are none.
 
     Raises
     ------
     OptionError
-        If it is not of that form or not positive.
+        If a text is not of that form.
 
     Examples
     --------
-    >>> [parse_tolerance(text, mean=-20.0, sd=4.0) for text in ("0.3", "5%", "0.1sd")]
-    [0.3, 1.0, 0.4]
+    >>> parse_costs(["oven=3", "belt=0.5"])
+    {'oven': 3.0, 'belt': 0.5}
     """
-    number, unit = text.strip(), 1.0
-    if number.endswith("%"):
-        number, unit = number[:-1], abs(mean) / 100
-    elif number.endswith("sd"):
-        number, unit = number[:-2], sd
-    tolerance = _number(number, text) * unit
-    if not tolerance > 0:
-        raise OptionError(
-            f"Expected a positive tolerance such as 0.3, 5% or 0.1sd; {quote(text)} comes to "
-            f"{tolerance:g}, as the target has mean {mean:g} and sd {sd:g}."
-        )
-    return tolerance
+    costs = {}
+    for text in texts:
+        name, value = _assignment(text, "--cost")
+        costs[name] = _number(value, text)
+    return costs if costs else None
 
 
 def parse_names(text: str) -> list[str]:

@@ -8,9 +8,15 @@ import typer
 
 import momentdag as md
 from momentdag.cli.console import print_json, print_line, print_records
-from momentdag.cli.options import JsonOption, LevelOption, RunArgument, SeedOption, WorldsOption
-from momentdag.cli.summary import log_scale_note
-from momentdag.errors import OptionError
+from momentdag.cli.options import (
+    ForceOption,
+    JsonOption,
+    LevelOption,
+    RunArgument,
+    SeedOption,
+    WorldsOption,
+)
+from momentdag.cli.summary import log_scale_note, refuse_untrusted
 
 if TYPE_CHECKING:
     from momentdag.effects import LeverRanking
@@ -27,7 +33,7 @@ _HEADINGS = {
     "ratio_by_holding": "by holding",
     "mean_change": "mean change",
     "holds": "mean held",
-    "p_variance_only": "p variance only",
+    "p_variance_only": "only the spread",
 }
 
 
@@ -36,13 +42,24 @@ def levers(
     target: Annotated[
         str, typer.Option("--target", "-t", help="The variable whose variance is to be cut.")
     ],
+    cost: Annotated[
+        list[str],
+        typer.Option(
+            "--cost",
+            metavar="NAME=NUMBER",
+            default_factory=list,
+            show_default=False,
+            help="What setting a variable costs (1 for others); may be repeated. Levers are then "
+            "ranked by what they gain per cost.",
+        ),
+    ],
     hold_mean: Annotated[
         str | None,
         typer.Option(
             "--hold-mean",
             metavar="TOLERANCE",
-            help="How far the mean of the target may move: 5% of itself, 0.1sd, or a number in "
-            "its units. By default 0.1sd.",
+            help="How far the mean of the target may move: 0.1sd (the default), 5% of itself, or a "
+            "number in its units.",
         ),
     ] = None,
     candidates: Annotated[
@@ -50,6 +67,10 @@ def levers(
         typer.Option(
             "--candidates", metavar="NAMES", help="Variables that can be set: a,b,c. Default all."
         ),
+    ] = None,
+    fixed: Annotated[
+        str | None,
+        typer.Option("--fixed", metavar="NAMES", help="Variables that cannot be set: a,b,c."),
     ] = None,
     rank_by: Annotated[
         Literal["level", "total"],
@@ -69,6 +90,10 @@ def levers(
             "--confidence", help="Probability with which the mean must stay within the tolerance."
         ),
     ] = 0.9,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also list levers that change next to nothing.")
+    ] = False,
+    force: ForceOption = False,
     level: LevelOption = 0.9,
     worlds: WorldsOption = 200,
     seed: SeedOption = 0,
@@ -76,63 +101,59 @@ def levers(
 ) -> None:
     """Rank levers that cut a target's variance and keep its mean.
 
-    Example: momentdag levers run --target erk --hold-mean 5%
+    Example: momentdag levers run --target erk --hold-mean 0.1sd
     """
-    from momentdag.cli.inputs import parse_names
+    from momentdag.cli.inputs import parse_costs, parse_names
 
     fitted = md.runs.load_run(run)
     ranking = md.effects.levers(
         fitted.estimator,
         target,
         rank_by=rank_by,
-        tolerance=None if hold_mean is None else _tolerance(fitted.estimator, target, hold_mean),
+        tolerance=hold_mean,
         candidates=None if candidates is None else parse_names(candidates),
+        fixed=() if fixed is None else parse_names(fixed),
+        costs=parse_costs(cost),
         max_levers=max_levers,
         confidence=confidence,
         level=level,
+        force=force,
         monte_carlo=md.effects.MonteCarlo(n_draws=worlds, random_state=seed),
     )
-    records = ranking.to_frame().to_dict("records")
+    refuse_untrusted(ranking.trust, force)
     if json:
-        print_json(
-            {
-                "target": ranking.target,
-                "rank_by": ranking.rank_by,
-                "tolerance": ranking.tolerance,
-                "confidence": ranking.confidence,
-                "recommended": ranking.recommended,
-                "levers": records,
-            }
-        )
+        print_json(dict(ranking.to_dict()))
         return
-    print_records(
-        [{heading: row[name] for name, heading in _HEADINGS.items()} for row in records],
-        tuple(_HEADINGS.values()),
+    _print_table(ranking, every, level)
+    print_line(
+        f"The mean of {ranking.target} may move by {ranking.tolerance_text}.",
+        log_scale_note(fitted.info),
     )
+    print_line(f"Recommended: {ranking.recommendation()}")
+
+
+def _print_table(ranking: LeverRanking, every: bool, level: float) -> None:
+    table = ranking.to_frame()
+    listed = table if every else table[table["has_effect"].astype(bool)]
+    headings = {**_HEADINGS, **({"cost": "cost"} if "cost" in table else {})}
+    print_records(
+        [
+            {heading: row[name] for name, heading in headings.items()}
+            for row in listed.to_dict("records")
+        ],
+        tuple(headings.values()),
+    )
+    n_hidden = len(table) - len(listed)
+    if n_hidden:
+        print_line(f"{n_hidden} more change next to nothing; --all lists them.")
     print_line(
         "variance ratio: the variance under the setting divided by that without it; low and high: "
         f"its {level:.0%} interval. by level: the factor due to the value set; by holding: the "
-        "factor due to holding the lever still at any value."
+        "factor due to holding the lever still at any value. only the spread: the probability "
+        "that the lever has no path to the mean."
     )
     print_line(
-        f"The mean of {ranking.target} may move by {ranking.tolerance:.4g}.",
-        log_scale_note(fitted.info),
+        "A share of a variance says where today's variance originates; a variance ratio says what "
+        "remains under a setting. A lever that scales the noise of the target can cut far more "
+        "than the share that originates in it."
     )
-    print_line(f"Recommended: {_recommendation(ranking)}.")
-
-
-def _tolerance(estimator: md.MomentDAG, target: str, text: str) -> float:
-    from momentdag.cli.inputs import parse_tolerance
-
-    summary = estimator.summary_
-    if target not in summary.index:
-        raise OptionError(f"Expected --target among {list(summary.index)}; got {target!r}.")
-    mean, sd = (float(summary.loc[target, name]) for name in ("mean", "sd"))
-    return parse_tolerance(text, mean, sd)
-
-
-def _recommendation(ranking: LeverRanking) -> str:
-    if ranking.recommended is None:
-        return "none. No lever reduces the variance while keeping the mean within the tolerance"
-    settings = [f"{name} to {value:.4g}" for name, value in ranking.recommended.items()]
-    return f"set {' and '.join(settings)}"

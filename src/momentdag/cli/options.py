@@ -10,6 +10,7 @@ import typer
 __all__ = [
     "DataArgument",
     "DrawsOption",
+    "ForceOption",
     "JobsOption",
     "JsonOption",
     "KnowledgeOption",
@@ -71,6 +72,10 @@ WorldsOption = Annotated[
     typer.Option(
         "--worlds", min=2, help="Number of posterior samples (graphs, functions) to average over."
     ),
+]
+ForceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Show the answer even where the model does not fit the data."),
 ]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, for other programs.")

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 import momentdag as md
-from momentdag.cli.console import print_json, print_records
+from momentdag.cli.console import print_json, print_line, print_records
 from momentdag.cli.options import JsonOption, RunArgument
+from momentdag.cli.summary import draws_check
 
 __all__ = ["query"]
 
@@ -35,7 +36,10 @@ def query(
     answers = [
         {"question": question, **ask(posterior, question)._asdict()} for question in questions
     ]
+    diagnostics = posterior.diagnostics()
     if json:
-        print_json({"n_draws": posterior.n_draws, "answers": answers})
-    else:
-        print_records(answers)
+        print_json({"n_draws": posterior.n_draws, "draws": diagnostics.grade, "answers": answers})
+        return
+    print_records(answers)
+    if diagnostics.grade != "fine":
+        print_line(draws_check(posterior), style="yellow")

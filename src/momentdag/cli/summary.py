@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import momentdag as md
 from momentdag.cli.console import as_flags, print_line, print_records
+from momentdag.errors import OptionError
 
 if TYPE_CHECKING:
+    from momentdag.effects.trust import Trust
     from momentdag.runs import RunInfo
 
-__all__ = ["draws_check", "edge_records", "log_scale_note", "print_edges"]
+__all__ = [
+    "draws_check",
+    "edge_records",
+    "log_scale_note",
+    "print_edges",
+    "refuse_untrusted",
+    "world_line",
+]
 
 _LEAST_LISTED = 0.1  # smallest probability of an edge in the table
 _MOMENTS = {"mean": "moves the mean", "variance": "moves the variance"}
@@ -59,10 +68,33 @@ def draws_check(posterior: md.Posterior) -> str:
     return f"Check of the draws: {posterior.diagnostics().message(as_flags)}"
 
 
+def world_line(estimator: md.MomentDAG) -> str:
+    """Say whether the model reproduces the data, or nothing if it has no mechanisms."""
+    from momentdag.effects.world import describe_world
+
+    if estimator.scm_ is None:
+        return ""
+    return f"Check of the model: {describe_world(estimator.world_check())}"
+
+
+def refuse_untrusted(trust: Trust | None, force: bool) -> None:
+    """Refuse an answer that rests on columns the model does not reproduce.
+
+    Raises
+    ------
+    OptionError
+        If the answer is not to be used and ``--force`` is not given.
+    """
+    if trust is not None and trust.failed and not force:
+        raise OptionError(f"{trust.message()} --force shows the numbers all the same.")
+
+
 def log_scale_note(info: RunInfo) -> str:
     """Return a reminder of the columns that are logarithms, or nothing."""
     columns = ", ".join(info.data.log_columns)
-    return f"Natural logarithms, as fitted: {columns}." if columns else ""
+    if not columns:
+        return ""
+    return f"Fitted as logarithms, shown in the units of the file: {columns}."
 
 
 def _probability(value: float) -> str:

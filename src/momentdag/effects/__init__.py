@@ -8,7 +8,8 @@ from momentdag.effects import export
 from momentdag.effects.contrasts import Contrast, contrast, direct_effect, total_effect
 from momentdag.effects.decomposition import VarianceDecomposition, decompose_variance
 from momentdag.effects.interventions import Intervention, intervene
-from momentdag.effects.levers import LeverRanking, levers
+from momentdag.effects.lever_ranking import LeverRanking
+from momentdag.effects.levers import levers
 from momentdag.effects.posterior_samples import MonteCarlo
 
 __all__ = [

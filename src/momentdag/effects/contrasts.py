@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.effects.inputs import EffectInputs, read_inputs
+from momentdag.effects.inputs import EffectInputs, FittedEstimator, read_inputs
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.interventions import intervene_in
 from momentdag.effects.posterior_samples import (
@@ -21,9 +21,6 @@ from momentdag.effects.posterior_samples import (
 )
 from momentdag.effects.settings import Settings, parse_do, parse_targets
 from momentdag.errors import OptionError
-
-if TYPE_CHECKING:
-    from momentdag.estimator import MomentDAG
 
 __all__ = ["Contrast", "contrast", "direct_effect", "total_effect"]
 
@@ -94,7 +91,7 @@ class Contrast:
 
 
 def contrast(
-    estimator: MomentDAG,
+    estimator: FittedEstimator,
     do: Mapping[str, float],
     reference: Mapping[str, float],
     targets: Sequence[str] | None = None,
@@ -144,8 +141,8 @@ def contrast(
     after = intervene_in(samples, settings, names)
     before = intervene_in(samples, baseline, names)
     return Contrast(
-        dict(zip(settings.names, settings.values[0].tolist(), strict=True)),
-        dict(zip(baseline.names, baseline.values[0].tolist(), strict=True)),
+        settings.to_frame().iloc[0].to_dict(),
+        baseline.to_frame().iloc[0].to_dict(),
         names,
         (after.means - before.means)[:, 0],
         (after.sds - before.sds)[:, 0],
@@ -157,7 +154,7 @@ def contrast(
 
 
 def total_effect(
-    estimator: MomentDAG,
+    estimator: FittedEstimator,
     cause: str,
     target: str,
     values: tuple[float, float] | None = None,
@@ -184,7 +181,7 @@ def total_effect(
 
 
 def direct_effect(
-    estimator: MomentDAG,
+    estimator: FittedEstimator,
     cause: str,
     target: str,
     values: tuple[float, float] | None = None,

@@ -15,13 +15,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.effects.inputs import read_inputs
+from momentdag.effects.inputs import FittedEstimator, read_inputs
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.posterior_samples import (
     MonteCarlo,
@@ -32,9 +32,7 @@ from momentdag.effects.posterior_samples import (
 )
 from momentdag.effects.propagation import ancestors_of, propagate
 from momentdag.effects.settings import Settings
-
-if TYPE_CHECKING:
-    from momentdag.estimator import MomentDAG
+from momentdag.effects.trust import Trust, judge
 
 __all__ = ["VarianceDecomposition", "decompose_variance"]
 
@@ -60,6 +58,8 @@ class VarianceDecomposition:
     weights : float array, shape (n_draws,)
     uncertainty : {"both", "graph", "function"}
     level : float
+    trust : Trust or None
+        How far the parts can be trusted.
 
     Examples
     --------
@@ -79,6 +79,7 @@ class VarianceDecomposition:
     weights: FloatArray
     uncertainty: Uncertainty
     level: float
+    trust: Trust | None = None
 
     @property
     def total(self) -> FloatArray:
@@ -123,7 +124,7 @@ class VarianceDecomposition:
 
 
 def decompose_variance(
-    estimator: MomentDAG,
+    estimator: FittedEstimator,
     target: str,
     *,
     uncertainty: Uncertainty = "both",
@@ -177,6 +178,7 @@ def decompose_variance(
         np.array([sample.weight for sample in samples]),
         uncertainty,
         level,
+        judge(estimator, [target]),
     )
 
 

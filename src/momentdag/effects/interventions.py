@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.effects.inputs import read_inputs
+from momentdag.effects.inputs import FittedEstimator, read_inputs
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.posterior_samples import (
     MonteCarlo,
@@ -21,10 +21,8 @@ from momentdag.effects.posterior_samples import (
 )
 from momentdag.effects.propagation import Conditional, propagate
 from momentdag.effects.settings import Do, Settings, parse_do, parse_targets
+from momentdag.effects.trust import Trust, judge
 from momentdag.errors import OptionError
-
-if TYPE_CHECKING:
-    from momentdag.estimator import MomentDAG
 
 __all__ = ["Intervention", "Limits", "intervene", "intervene_in"]
 
@@ -54,6 +52,10 @@ class Intervention:
         Probability of the intervals.
     samples : DataFrame or None
         Drawn values of the targets; column ``setting`` is the row of ``settings``.
+    outside_data : float array, shape (n_settings,), or None
+        Share of simulated rows in which some cause left the region of the data.
+    trust : Trust or None
+        How far the answer can be trusted.
 
     Examples
     --------
@@ -76,13 +78,16 @@ class Intervention:
     uncertainty: Uncertainty
     level: float
     samples: pd.DataFrame | None = None
+    outside_data: FloatArray | None = None
+    trust: Trust | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each setting and target.
 
         Columns: target, the variables that are set, mean, mean_low, mean_high, sd, sd_low,
-        sd_high and, where limits were given, outside, outside_low, outside_high. Estimates are
-        posterior means. A variable with the name of a result column appears as ``do(name)``.
+        sd_high, where limits were given outside, outside_low, outside_high, and outside_data, the
+        share of simulated rows that left the data. Estimates are posterior means. A variable with
+        the name of a result column appears as ``do(name)``.
         """
         results = {"mean": self.means, "sd": self.sds}
         if self.outside is not None:
@@ -91,6 +96,8 @@ class Intervention:
         for name, result in results.items():
             summary = summarise(result, self.weights, self.level)
             columns |= {label: part.ravel() for label, part in summary.columns(name).items()}
+        if self.outside_data is not None:
+            columns["outside_data"] = np.repeat(self.outside_data, len(self.targets))
         taken = {"target", *columns}
         n_settings = len(self.settings)
         frame = pd.DataFrame({"target": list(self.targets) * n_settings})
@@ -108,7 +115,7 @@ class Intervention:
 
 
 def intervene(
-    estimator: MomentDAG,
+    estimator: FittedEstimator,
     do: Do,
     targets: Sequence[str] | None = None,
     *,
@@ -173,7 +180,8 @@ def intervene(
         raise OptionError(f"Expected n_samples to be 0 or a positive integer; got {n_samples!r}.")
     how = MonteCarlo() if monte_carlo is None else monte_carlo
     samples = draw_samples(how.rng, inputs, how.n_draws, how.n_rows, uncertainty)
-    return intervene_in(samples, settings, names, uncertainty, level, bounds, n_samples)
+    answer = intervene_in(samples, settings, names, uncertainty, level, bounds, n_samples)
+    return replace(answer, trust=judge(estimator, names))
 
 
 def intervene_in(
@@ -193,13 +201,15 @@ def intervene_in(
     weights = np.array([sample.weight for sample in samples])
     shares = np.diff(np.round(np.cumsum(weights) * n_samples), prepend=0.0).astype(int)
     drawn = []
+    left_data = np.zeros(len(settings))
     for k, sample in enumerate(samples):
         conditional = propagate(sample, settings, columns)
         means[k], variances[k] = conditional.moments()
+        left_data += weights[k] * conditional.outside
         if outside is not None and limits is not None:
             outside[k] = _outside(sample, conditional, targets, limits)
         if shares[k]:
-            drawn.append(_first(conditional.values, int(shares[k])))
+            drawn.append(_first(_shown(sample, conditional, columns), int(shares[k])))
     return Intervention(
         settings.to_frame(),
         targets,
@@ -210,6 +220,7 @@ def intervene_in(
         uncertainty,
         level,
         _drawn_frame(drawn, targets) if drawn else None,
+        left_data,
     )
 
 
@@ -224,13 +235,19 @@ def _outside(
     for t, name in enumerate(targets):
         if np.isnan(limits[t]).any():
             continue
-        cdf = sample.mechanisms[name].noise_cdf
-        mean, sd = conditional.mean[:, t], conditional.sd[:, t]
+        mean, sd = conditional.latent_mean[:, t], conditional.latent_sd[:, t]
+        low, high = (float(limit) for limit in limits[t])
+        view = sample.view(sample.graph.index(name))
+        mechanism = sample.mechanisms[name]
+        # Levels have the probabilities that their thresholds were made for.
+        cdf = mechanism.noise_cdf if view is None else mechanism.simulated_noise_cdf
+        if view is not None:
+            low, high = view.threshold(low, below=True), view.threshold(high, below=False)
         probability = np.zeros(mean.shape)
-        if np.isfinite(limits[t, 0]):
-            probability += cdf((limits[t, 0] - mean) / sd)
-        if np.isfinite(limits[t, 1]):
-            probability += 1 - cdf((limits[t, 1] - mean) / sd)
+        if low > -np.inf:
+            probability += cdf((low - mean) / sd)
+        if high < np.inf:
+            probability += 1 - cdf((high - mean) / sd)
         outside[:, t] = probability.mean(axis=-1)
     return outside
 
@@ -250,6 +267,16 @@ def _parse_limits(limits: Limits | None, targets: tuple[str, ...]) -> FloatArray
             raise OptionError(f"Expected limits[{name!r}] with low < high; got {pair!r}.")
         parsed[targets.index(name)] = low, high
     return parsed
+
+
+def _shown(sample: PosteriorSample, conditional: Conditional, columns: Sequence[int]) -> FloatArray:
+    """Return the drawn values of the targets in the units of the file."""
+    shown = conditional.values.copy()
+    for t, column in enumerate(columns):
+        view = sample.view(column)
+        if view is not None:
+            shown[:, t] = view.show(shown[:, t])
+    return shown
 
 
 def _first(values: FloatArray, n: int) -> FloatArray:

@@ -1,8 +1,8 @@
 """Search for the settings of levers that serve a goal best while a constraint holds.
 
-Goal and constraint are evaluated in posterior samples. One lever is searched on a grid between its
-bounds, refined by splines through each sample's outcomes; several levers are searched in turn, each
-given the others, in two rounds.
+Goal and constraint are evaluated in posterior samples. One lever is searched over the values it can
+have, with splines through each sample's outcomes between those that are computed; several levers
+are searched in turn, each given the others, in two rounds.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicSpline
 
+from momentdag.effects.lever_ranges import LeverRange
 from momentdag.effects.posterior_samples import PosteriorSample
 from momentdag.effects.propagation import propagate
 from momentdag.effects.settings import Settings
@@ -27,7 +28,6 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Goal: TypeAlias = Literal["lower_variance", "raise_mean", "lower_mean"]
 """Lower the variance and keep the mean, or move the mean and keep the sd."""
 
-_N_FINE = 81
 _ROUNDS = 2
 _MOST_PROMISING = 4  # single levers that are also tried jointly
 
@@ -81,10 +81,8 @@ class LeverSearch:
     samples : sequence of PosteriorSample
         Of equal weight.
     criterion : LeverCriterion
-    bounds : mapping from name to (low, high)
-        The levers, each with the range it may be set in.
-    n_settings : int
-        Grid points between the bounds.
+    ranges : mapping from name to LeverRange
+        The levers, each with the values it may be set to.
     confidence : float
         Probability with which the constraint must hold.
     """
@@ -92,8 +90,7 @@ class LeverSearch:
     target: str
     samples: Sequence[PosteriorSample]
     criterion: LeverCriterion
-    bounds: Mapping[str, tuple[float, float]]
-    n_settings: int
+    ranges: Mapping[str, LeverRange]
     confidence: float
 
     def column(self, name: str) -> int:
@@ -111,6 +108,14 @@ class LeverSearch:
         mean_before, variance_before = self.baseline
         return Outcomes(means - mean_before, variances / variance_before)
 
+    def outside_data(self, names: Sequence[str], values: FloatArray) -> float:
+        """Return the share of simulated rows that leave the data in one setting, (n_levers,)."""
+        settings = Settings(tuple(names), tuple(map(self.column, names)), values[None])
+        target = [self.column(self.target)]
+        return float(
+            np.mean([propagate(sample, settings, target).outside for sample in self.samples])
+        )
+
     @cached_property
     def baseline(self) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the target without intervention, both (n_draws, 1)."""
@@ -122,9 +127,8 @@ class LeverSearch:
     def best(self, max_levers: int) -> list[dict[str, float]]:
         """Return the best setting of each lever and of the most promising joint levers."""
         singles: list[tuple[float, dict[str, float]]] = []
-        for name in self.bounds:
-            middle = {name: float(np.mean(self.bounds[name]))}
-            singles.append(self._along(name, middle))
+        for name, values in self.ranges.items():
+            singles.append(self._along(name, {name: values.middle}))
         singles.sort(key=lambda single: single[0])
         settings = [setting for _, setting in singles]
         promising = settings[:_MOST_PROMISING]
@@ -138,16 +142,17 @@ class LeverSearch:
 
     def _along(self, name: str, setting: Mapping[str, float]) -> tuple[float, dict[str, float]]:
         """Move one lever of a setting to its best value; return the penalised loss there too."""
-        grid = np.linspace(*self.bounds[name], self.n_settings)
+        grid, fine = self.ranges[name]
         names = tuple(setting)
         values = np.tile(list(setting.values()), (len(grid), 1))
         values[:, names.index(name)] = grid
-        coarse = self.outcomes(names, values)
-        fine = np.linspace(*self.bounds[name], _N_FINE)
-        # Both outcomes of a sample are smooth in the setting; logs keep the ratio positive.
-        change = CubicSpline(grid, coarse.mean_change, axis=1)(fine)
-        log_ratio = CubicSpline(grid, np.log(coarse.variance_ratio), axis=1)(fine)
-        loss = self._penalised(Outcomes(change, np.exp(log_ratio)))
+        outcomes = self.outcomes(names, values)
+        if fine is not grid:
+            # Both outcomes of a sample are smooth in the setting; logs keep the ratio positive.
+            change = CubicSpline(grid, outcomes.mean_change, axis=1)(fine)
+            log_ratio = CubicSpline(grid, np.log(outcomes.variance_ratio), axis=1)(fine)
+            outcomes = Outcomes(change, np.exp(log_ratio))
+        loss = self._penalised(outcomes)
         k = int(np.argmin(loss))
         return float(loss[k]), {**setting, name: float(fine[k])}
 

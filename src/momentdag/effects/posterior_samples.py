@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy.stats import qmc
 
 from momentdag.effects.inputs import EffectInputs
+from momentdag.effects.views import View, make_views
 from momentdag.engines.protocol import Mechanism
 from momentdag.errors import OptionError
 from momentdag.graph import MomentGraph
@@ -85,19 +86,49 @@ class PosteriorSample:
         Evenly spread points of the unit cube, one column for each variable's noise.
     weight : float
         Share of the posterior that this sample stands for.
+    views : mapping from column to View
+        Of variables on a grid and of logarithms.
     """
 
     graph: MomentGraph
     mechanisms: Mapping[str, Mechanism]
     uniforms: FloatArray
     weight: float
+    views: Mapping[int, View] = field(default_factory=dict)
     _noise: dict[int, FloatArray] = field(default_factory=dict, repr=False)
+    _distributions: dict[int, FloatArray] = field(default_factory=dict, repr=False)
+    _views: dict[int, View] = field(default_factory=dict, repr=False)
+
+    def view(self, column: int) -> View | None:
+        """Return how a variable is seen that comes from its mechanism in this sample."""
+        if column not in self.views:
+            return None
+        if column not in self._views:
+            mechanism = self.mechanisms[self.graph.names[column]]
+            self._views[column] = self.views[column].at(mechanism)
+        return self._views[column]
+
+    def moments(
+        self, column: int, mean: FloatArray, sd: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return mean and sd of a variable as it is seen, given those of its mechanism."""
+        view = self.view(column)
+        if view is None:
+            return mean, sd
+        values = self._noise_cdf(column)
+        return view.moments(mean, sd, lambda e: np.asarray(np.interp(e, _NODES, values)))
+
+    def _noise_cdf(self, column: int) -> FloatArray:
+        """Return the distribution function of a variable's noise at the nodes."""
+        if column not in self._distributions:
+            mechanism = self.mechanisms[self.graph.names[column]]
+            self._distributions[column] = mechanism.simulated_noise_cdf(_NODES)
+        return self._distributions[column]
 
     def noise(self, column: int) -> FloatArray:
         """Return the standardised noise of one variable, shape (n_rows,)."""
         if column not in self._noise:
-            mechanism = self.mechanisms[self.graph.names[column]]
-            noise = np.interp(self.uniforms[:, column], mechanism.noise_cdf(_NODES), _NODES)
+            noise = np.interp(self.uniforms[:, column], self._noise_cdf(column), _NODES)
             # Finitely many points miss the far tails; rescaling restores the unit variance.
             noise -= noise.mean()
             self._noise[column] = noise / noise.std()
@@ -136,6 +167,7 @@ def draw_samples(
         if uncertainty == "graph":
             rows, weights = _distinct(inputs, rows)
         graphs = [posterior.draw(int(k)) for k in rows]
+    views = make_views(inputs.observed)
     net = qmc.Sobol(len(inputs.names), scramble=False, bits=_N_BITS).random(n_rows)
     points = (net * 2**_N_BITS).astype(np.int64)
     return [
@@ -146,6 +178,7 @@ def draw_samples(
             else model.draw_functions(function_rng, graph),
             _shifted(shift_rng, points),
             float(weight),
+            views,
         )
         for graph, weight in zip(graphs, weights, strict=True)
     ]

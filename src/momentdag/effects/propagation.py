@@ -4,7 +4,7 @@
 
 is evaluated in causal order for the ancestors of the targets only. The noise of a target itself is
 integrated out in closed form: E[Y] = E[m], Var(Y) = Var(m) + E[v²] by the law of total variance,
-P(Y <= y) = E[F((y - m) / v)].
+P(Y <= y) = E[F((y - m) / v)]. Variables on a grid are simulated on it, see `views`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,18 @@ __all__ = ["Conditional", "ancestors_of", "descendants_of", "propagate"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _MAX_ROWS = 2**15
+_CHECKED_ROWS = 32  # of each setting and sample, for the share that leaves the data
 
 
 class Conditional(NamedTuple):
     """Moments of the targets given their parents, in each setting and noise row of a sample."""
 
-    mean: FloatArray  # (n_settings, n_targets, n_rows)
+    mean: FloatArray  # (n_settings, n_targets, n_rows), in the units of the file
     sd: FloatArray  # (n_settings, n_targets, n_rows)
-    values: FloatArray  # (n_settings, n_targets, n_rows), the noise of the targets included
+    values: FloatArray  # (n_settings, n_targets, n_rows), noise included, on the scale of the fit
+    latent_mean: FloatArray  # (n_settings, n_targets, n_rows), of the mechanism, see `views`
+    latent_sd: FloatArray  # (n_settings, n_targets, n_rows)
+    outside: FloatArray  # (n_settings,), share of rows that left the data on their way
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of each target in each setting, (n_settings, n_targets)."""
@@ -82,15 +86,23 @@ def propagate(
     order = [names.index(name) for name in sample.graph.order]
     order = [j for j in order if needed[j] and j not in settings.columns]
     columns = {j: sample.noise(j) if noise is None else noise[:, j] for j in order}
+    checked = slice(0, min(n_rows, _CHECKED_ROWS))
+
+    def draw(j: int, mean: FloatArray, sd: FloatArray) -> FloatArray:
+        values = mean + sd * columns[j]
+        view = sample.view(j)
+        return values if view is None else view.settle(values)
+
     # Variables that no setting reaches are computed once, for all settings.
     still = np.zeros((n_rows, len(names)))
     unmoved = {}
     for j in order:
         if not moving[j]:
             unmoved[j] = sample.mechanisms[names[j]].moments(still)
-            still[:, j] = unmoved[j][0] + unmoved[j][1] * columns[j]
+            still[:, j] = draw(j, *unmoved[j])
     shape = (len(settings), len(targets), n_rows)
-    result = Conditional(np.empty(shape), np.empty(shape), np.empty(shape))
+    mean, sd, drawn, latent_mean, latent_sd = np.empty((5, *shape))
+    result = Conditional(mean, sd, drawn, latent_mean, latent_sd, np.empty(len(settings)))
     step = max(1, _MAX_ROWS // n_rows)
     for start in range(0, len(settings), step):
         part = slice(start, start + step)
@@ -102,10 +114,15 @@ def propagate(
         for j in order:
             if moving[j]:
                 flat = sample.mechanisms[names[j]].moments(values.reshape(-1, len(names)))
-                mean, sd = (moment.reshape(values.shape[:2]) for moment in flat)
-                moments[j] = mean, sd
-                values[:, :, j] = mean + sd * columns[j]
+                moments[j] = flat[0].reshape(values.shape[:2]), flat[1].reshape(values.shape[:2])
+                values[:, :, j] = draw(j, *moments[j])
         for t, j in enumerate(targets):
-            result.mean[part, t], result.sd[part, t] = moments[j]
-            result.values[part, t] = values[:, :, j]
+            latent_mean[part, t], latent_sd[part, t] = moments[j]
+            mean[part, t], sd[part, t] = sample.moments(j, *moments[j])
+            drawn[part, t] = values[:, :, j]
+        rows = values[:, checked].reshape(-1, len(names))
+        left = np.zeros(len(rows), dtype=bool)
+        for j in order:
+            left |= sample.mechanisms[names[j]].extrapolates(rows)
+        result.outside[part] = left.reshape(len(values), -1).mean(axis=1)
     return result

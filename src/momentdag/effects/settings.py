@@ -17,6 +17,7 @@ from momentdag.errors import ExtrapolationWarning, OptionError
 __all__ = ["Do", "Settings", "parse_do", "parse_targets", "warn_outside"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+_MAX_NAMED_LEVELS = 10
 Do: TypeAlias = Mapping[str, "float | Sequence[float] | FloatArray"]
 """Variables to set, each to one value or to a grid of values."""
 
@@ -32,13 +33,16 @@ class Settings:
     columns : tuple of int
         Their columns in the data.
     values : float array, shape (n_settings, n_set) or (n_settings, n_set, n_rows)
-        One row for each intervention; no columns if nothing is set. A third axis holds a value for
-        each noise row of a posterior sample.
+        One row for each intervention, on the scale of the fit; no columns if nothing is set. A
+        third axis holds a value for each noise row of a posterior sample.
+    shown : float array of that shape, or None
+        The same in the units of the file; None if these are no others.
     """
 
     names: tuple[str, ...]
     columns: tuple[int, ...]
     values: FloatArray
+    shown: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -49,12 +53,13 @@ class Settings:
         return cls((), (), np.zeros((1, 0)))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for each setting, one column for each variable that is set."""
-        return pd.DataFrame(self.values.copy(), columns=pd.Index(self.names, dtype=object))
+        """Return one row for each setting, one column for each variable, in the file's units."""
+        shown = self.values if self.shown is None else self.shown
+        return pd.DataFrame(shown.copy(), columns=pd.Index(self.names, dtype=object))
 
 
 def parse_do(inputs: EffectInputs, do: Do) -> Settings:
-    """Check the variables and values to set, and cross the grids.
+    """Check the variables and values to set, in the units of the file, and cross the grids.
 
     Raises
     ------
@@ -64,17 +69,25 @@ def parse_do(inputs: EffectInputs, do: Do) -> Settings:
     Warns
     -----
     ExtrapolationWarning
-        If a value lies outside the data's range.
+        If a value lies outside the data's range, or between the levels of a variable on a grid.
     """
     if not isinstance(do, Mapping):
         raise OptionError(f"Expected do as a mapping from names to values; got {do!r}.")
     columns = tuple(inputs.column(name, "do") for name in do)
     grids = [_grid(name, values) for name, values in do.items()]
+    fitted = [inputs.to_fit(name, grid) for name, grid in zip(do, grids, strict=True)]
     for name, grid in zip(do, grids, strict=True):
         warn_outside(inputs, name, float(grid.min()), float(grid.max()))
+        _warn_between(inputs, name, grid)
+    if not do:
+        return Settings.none()
+    return Settings(tuple(do), columns, _cross(fitted), _cross(grids))
+
+
+def _cross(grids: Sequence[FloatArray]) -> FloatArray:
+    """Return every combination of the grids' values, shape (n_combinations, n_grids)."""
     crossed = np.meshgrid(*grids, indexing="ij")
-    values = np.stack([grid.ravel() for grid in crossed], axis=1) if do else np.zeros((1, 0))
-    return Settings(tuple(do), columns, values)
+    return np.stack([grid.ravel() for grid in crossed], axis=1)
 
 
 def parse_targets(
@@ -110,7 +123,24 @@ def warn_outside(inputs: EffectInputs, name: str, low: float, high: float) -> No
         value = low if low < least else high
         warnings.warn(
             f"{name!r} was observed from {least:.6g} to {most:.6g}; at {value:.6g} the answer "
-            "extrapolates: it rests on the prior over functions, not on data.",
+            "is that of the edge of the data, where functions are held.",
+            ExtrapolationWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_between(inputs: EffectInputs, name: str, grid: FloatArray) -> None:
+    """Warn if a variable that takes few values is set to one it never had."""
+    levels = inputs.levels(name)
+    if levels is None or len(levels) > _MAX_NAMED_LEVELS:
+        return
+    distance = np.abs(grid[:, None] - levels).min(axis=1)
+    never = grid[distance > 1e-6 * np.ptp(levels)]
+    inside = never[(never > levels[0]) & (never < levels[-1])]
+    if len(inside):
+        warnings.warn(
+            f"{name!r} takes the values {', '.join(f'{level:g}' for level in levels)}; at "
+            f"{inside[0]:g}, which it never had, the answer interpolates.",
             ExtrapolationWarning,
             stacklevel=4,
         )

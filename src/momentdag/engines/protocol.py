@@ -9,14 +9,13 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from momentdag.engines.standardise import StandardisedTable, standardise
 from momentdag.graph import MomentGraph
 from momentdag.knowledge import CompiledKnowledge
 from momentdag.posterior import Posterior
 from momentdag.storage.state import State
-from momentdag.table import Dataset
+from momentdag.table import Dataset, Observed
 
 __all__ = [
     "Checkpoint",
@@ -88,6 +87,21 @@ class Mechanism(Protocol):
 
     def noise_cdf(self, noise: FloatArray) -> FloatArray:
         """Return P(E <= e) for each standardised residual e, the same shape."""
+
+    def simulated_noise_cdf(self, noise: FloatArray) -> FloatArray:
+        """Return the same for simulating rows: close to the residuals of the rows of the fit.
+
+        `noise_cdf` is smooth and has tails, for probabilities of rare values.
+        """
+
+    def extrapolates(self, values: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return at which rows the parents lie where no data were, (n,)."""
+
+    def thresholds(self, levels: FloatArray) -> FloatArray:
+        """Return where mean + sd · noise passes from one level of the variable to the next.
+
+        ``levels`` (K,) are its distinct values in the data; see `engines.thresholds`.
+        """
 
 
 class FittedModel(Protocol):
@@ -175,8 +189,8 @@ class FitResult:
         The fitted mechanisms; None for families that have none.
     best_graph : MomentGraph
         The most probable pair met.
-    summary : DataFrame
-        Of the data, see `momentdag.Dataset.summary`.
+    observed : Observed
+        Ranges, moments, grids and correlations of the data's columns.
     status : str
         "complete", or a sentence saying what cut the fit short.
     details : mapping
@@ -186,7 +200,7 @@ class FitResult:
     posterior: Posterior
     model: FittedModel | None
     best_graph: MomentGraph
-    summary: pd.DataFrame
+    observed: Observed
     status: str = "complete"
     details: Mapping[str, Any] = field(default_factory=dict)
 

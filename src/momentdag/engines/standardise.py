@@ -17,10 +17,19 @@ from momentdag.graph import BoolArray
 from momentdag.storage.state import State, take_floats, take_names
 from momentdag.table import Dataset
 
-__all__ = ["ColumnUnits", "StandardisedTable", "canonical_order", "read_units", "standardise"]
+__all__ = [
+    "ColumnUnits",
+    "StandardisedTable",
+    "as_inputs",
+    "canonical_order",
+    "read_units",
+    "standardise",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IndexArray: TypeAlias = npt.NDArray[np.intp]
+
+_DECIMALS = 8
 
 
 class ColumnUnits(NamedTuple):
@@ -73,6 +82,15 @@ def canonical_order(standardised: FloatArray, names: tuple[str, ...]) -> IndexAr
     fourth = np.round((standardised**4).mean(axis=0), 6)
     third = np.round(np.abs((standardised**3).mean(axis=0)), 6)
     return np.lexsort((np.array(names), third, fourth)).astype(np.intp)
+
+
+def as_inputs(standardised: FloatArray) -> FloatArray:
+    """Return standardised values as functions take them, in a fit and in every prediction.
+
+    They are rounded far below what a model resolves, so that other units, whose standardised
+    values differ in the last bits, give the same bits from here on, and ties stay ties.
+    """
+    return np.round(standardised, _DECIMALS)
 
 
 def standardise(dataset: Dataset) -> StandardisedTable:

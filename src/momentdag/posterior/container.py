@@ -16,7 +16,7 @@ from momentdag._version import __version__
 from momentdag.errors import GraphError, OptionError, quote
 from momentdag.graph import BoolArray, MomentGraph, Selection, as_stack, is_acyclic, select_edges
 from momentdag.knowledge import CompiledKnowledge, Knowledge
-from momentdag.posterior import queries, summaries
+from momentdag.posterior import queries, spread, summaries
 from momentdag.posterior.consensus import Objective, consensus
 from momentdag.posterior.diagnostics import Diagnostics, diagnose
 from momentdag.posterior.monte_carlo import standard_error
@@ -257,6 +257,14 @@ class Posterior(ReadOnlyArrays):
     def ancestor_probabilities(self, moment: EdgeChoice = "either") -> pd.DataFrame:
         """Return the probability of a path for every pair (index cause, columns effect)."""
         return queries.ancestor_probabilities(self, moment)
+
+    def variance_only_causes(self) -> pd.DataFrame:
+        """Return the probability that a variable moves only the spread of another.
+
+        It has a path to it, but neither is one of its mean parents nor reaches one; see
+        `momentdag.posterior.spread`. Index cause, columns effect.
+        """
+        return spread.variance_only_causes(self)
 
     def influence_probability(self, cause: str, effect: str, on: Moment) -> float:
         """Return the probability that ``cause`` is, or reaches, a parent of ``effect`` in ``on``.

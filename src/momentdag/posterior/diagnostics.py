@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +18,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHANCE",
+    "CONTRADICTION",
+    "GRADES",
     "MAX_DISAGREEMENT",
     "MAX_R_HAT",
     "MIN_ESS",
     "UNCERTAIN",
     "Diagnostics",
+    "Grade",
     "diagnose",
 ]
+
+Grade: TypeAlias = Literal["fine", "weak", "do not use"]
+"""How far something can be trusted."""
+GRADES: tuple[Grade, ...] = get_args(Grade)
+"""Best first."""
 
 UNCERTAIN = (0.05, 0.95)
 """Only edges with a probability in this range count: whether it is 0.01 or 0.02 does not matter."""
@@ -31,6 +40,9 @@ MAX_R_HAT = 1.05
 MIN_ESS = 100.0
 """Gives a standard error of 0.05 for an edge of probability one half."""
 MAX_DISAGREEMENT = 0.1
+CONTRADICTION = 0.3
+"""Chains that differ by more than this, and beyond chance, give different answers: one finds an
+edge likely that another does not."""
 CHANCE = 5.0
 """Chains disagree only if the difference also exceeds this many of its standard errors: the largest
 of many differences between short chains is above 0.1 by chance alone."""
@@ -54,7 +66,7 @@ class Diagnostics:
         The same for the trace of the log posterior; None if there is no (finite) trace.
     edges : DataFrame
         One row for each edge drawn at least once: cause, effect, moment, probability,
-        standard_error, r_hat, ess, disagreement, and uncertain; smallest ESS first.
+        standard_error, r_hat, ess, disagreement, beyond_chance, and uncertain; smallest ESS first.
     complaints : tuple of str
         One clause for each problem.
 
@@ -83,6 +95,28 @@ class Diagnostics:
     complaints: tuple[str, ...]
 
     @property
+    def grade(self) -> Grade:
+        """Whether to use the draws: not if chains contradict each other, weak if poor otherwise."""
+        grade = self.grade_of(None)
+        return "weak" if grade == "fine" and self.is_poor else grade
+
+    def grade_of(self, effects: Iterable[str] | None) -> Grade:
+        """Return the grade of the edges into some variables, or into all.
+
+        Chains contradict each other if R-hat is infinite or two of them differ by more than
+        `CONTRADICTION`, beyond chance, in the probability of an edge.
+        """
+        edges = self.edges[self.edges["uncertain"]]
+        if effects is not None:
+            edges = edges[edges["effect"].isin(set(effects))]
+        apart = edges["disagreement"] > CONTRADICTION
+        if (np.isinf(edges["r_hat"]) | (apart & edges["beyond_chance"])).any():
+            return "do not use"
+        apart = (edges["disagreement"] > MAX_DISAGREEMENT) & edges["beyond_chance"]
+        poor = (edges["r_hat"] > MAX_R_HAT) | (edges["ess"] < MIN_ESS) | apart
+        return "weak" if poor.any() else "fine"
+
+    @property
     def is_poor(self) -> bool:
         """Whether anything lies beyond `MAX_R_HAT`, `MIN_ESS` or `MAX_DISAGREEMENT`."""
         return bool(self.complaints)
@@ -102,11 +136,13 @@ class Diagnostics:
                 f"R-hat at most {self.worst_r_hat:.3f}, effective sample size at least "
                 f"{self.smallest_ess:.0f}."
             )
+        warning = " Do not use edges in which chains contradict each other."
         return (
             f"The draws may not describe the posterior well: {'; '.join(self.complaints)}. Ask for "
             f"more draws ({spell({'n_draws': ...})}) or more steps between them "
             f"({spell({'engine_options': {'thinning': ...}})}); if chains disagree, also for more "
             f"starts and chains ({spell({'engine_options': {'n_starts': ..., 'n_chains': ...}})})."
+            f"{warning if self.grade == 'do not use' else ''}"
         )
 
 
@@ -129,7 +165,7 @@ def diagnose(posterior: Posterior) -> Diagnostics:
         chain_disagreement=float(counted["disagreement"].max()) if len(counted) else 0.0,
         log_posterior_r_hat=r_hat,
         log_posterior_ess=ess,
-        edges=edges.drop(columns="beyond_chance"),
+        edges=edges,
         complaints=tuple(_complaints(posterior.n_draws, counted, r_hat)),
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from momentdag.effects.inputs import consensus_pair
 from momentdag.errors import DataError
@@ -24,6 +25,7 @@ from momentdag.report.convergence import Convergence, check_convergence
 from momentdag.report.draws import PackedDraws, pack_draws
 from momentdag.report.picture import MIN_PROBABILITY, Picture, draw_picture
 from momentdag.report.variables import Effort, VariableContent, describe_variables
+from momentdag.report.world import WorldContent, check_model
 from momentdag.table import Dataset
 
 if TYPE_CHECKING:
@@ -49,10 +51,12 @@ class ReportContent:
         Rows of the data in the file.
     provenance : dict
     picture : Picture
+    world : WorldContent or None
+        Whether the model reproduces the data; None without mechanisms.
     edges : list of dict
         The table of edges: cause, effect, mean, variance, only, error, consensus.
     strongest : dict
-        The likely edges of each kind, at most six.
+        The likely edges of each graph, and who moves only the spread of whom, at most six each.
     draws : PackedDraws
     variables : list of VariableContent
     screening : ScreeningContent or None
@@ -69,6 +73,7 @@ class ReportContent:
     n_rows_shown: int
     provenance: dict[str, Any]
     picture: Picture
+    world: WorldContent | None
     edges: list[dict[str, Any]]
     strongest: dict[str, list[dict[str, Any]]]
     draws: PackedDraws
@@ -105,7 +110,8 @@ def gather_content(
     audit = None
     if knowledge is not None and knowledge.statements():
         audit = audit_knowledge(posterior, knowledge, used=knowledge == estimator.knowledge)
-    choices: tuple[EdgeChoice, ...] = ("mean", "variance", "variance_only")
+    choices: tuple[EdgeChoice, ...] = ("mean", "variance")
+    only = posterior.variance_only_causes()
     return ReportContent(
         title=title,
         names=posterior.names,
@@ -113,8 +119,12 @@ def gather_content(
         n_rows_shown=len(shown),
         provenance=posterior.provenance.to_dict(),
         picture=draw_picture(estimator),
-        edges=_edge_rows(estimator),
-        strongest={choice: _strongest(posterior, choice) for choice in choices},
+        world=check_model(estimator),
+        edges=_edge_rows(estimator, only),
+        strongest={
+            **{choice: _strongest(posterior, choice) for choice in choices},
+            "variance_only": _strongest_pairs(only),
+        },
         draws=pack_draws(posterior),
         variables=describe_variables(estimator, checked.values, shown, effort),
         screening=None if screened is None else screened[1],
@@ -149,7 +159,17 @@ def _strongest(posterior: Posterior, choice: EdgeChoice) -> list[dict[str, Any]]
     return rows
 
 
-def _edge_rows(estimator: MomentDAG) -> list[dict[str, Any]]:
+def _strongest_pairs(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the likely pairs of a table of probabilities, most probable first."""
+    likely = table.stack()
+    likely = likely[likely >= _LIKELY].sort_values(ascending=False, kind="stable")
+    return [
+        {"cause": str(cause), "effect": str(effect), "probability": float(probability)}
+        for (cause, effect), probability in likely.head(_N_STRONGEST).items()
+    ]
+
+
+def _edge_rows(estimator: MomentDAG, only: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a row for each pair of variables with an edge worth showing, most probable first."""
     posterior = estimator.posterior_
     likely = posterior.edge_table(min_probability=MIN_PROBABILITY)
@@ -157,7 +177,7 @@ def _edge_rows(estimator: MomentDAG) -> list[dict[str, Any]]:
     tables = {
         "mean": posterior.edge_probabilities("mean"),
         "variance": posterior.edge_probabilities("variance"),
-        "only": posterior.edge_probabilities("variance_only"),
+        "only": only,
     }
     graphs = {"mean": estimator.mean_graph_, "spread": estimator.variance_graph_}
     rows = []

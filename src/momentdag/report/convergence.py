@@ -43,6 +43,7 @@ class Convergence:
     Parameters
     ----------
     is_poor : bool
+    grade : {"fine", "weak", "do not use"}
     message : str
     n_draws, n_chains : int
     worst_r_hat, smallest_ess, chain_disagreement : float
@@ -54,6 +55,7 @@ class Convergence:
     """
 
     is_poor: bool
+    grade: str
     message: str
     n_draws: int
     n_chains: int
@@ -81,6 +83,7 @@ def check_convergence(posterior: Posterior) -> Convergence:
     columns = ["cause", "effect", "moment", "probability", "r_hat", "ess", "disagreement"]
     return Convergence(
         diagnostics.is_poor,
+        diagnostics.grade,
         diagnostics.message(),
         diagnostics.n_draws,
         diagnostics.n_chains,

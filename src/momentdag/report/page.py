@@ -34,6 +34,7 @@ _SCRIPTS = (
 )
 _SECTIONS = (
     ("glance", "At a glance"),
+    ("world", "Model check"),
     ("graphs", "Graphs"),
     ("edges", "Edges"),
     ("questions", "Paths"),
@@ -45,7 +46,7 @@ _SECTIONS = (
     ("cite", "Cite"),
 )
 # Written out by the templates; the scripts do not need them.
-_FOR_TEMPLATES = {"edges", "strongest", "audit", "assumptions", "provenance"}
+_FOR_TEMPLATES = {"edges", "world", "strongest", "audit", "assumptions", "provenance"}
 
 
 def render_page(content: ReportContent) -> str:
@@ -74,7 +75,8 @@ def render_page(content: ReportContent) -> str:
         sections=[
             (name, label)
             for name, label in _SECTIONS
-            if name != "knowledge" or content.audit is not None
+            if (name != "knowledge" or content.audit is not None)
+            and (name != "world" or content.world is not None)
         ],
         min_probability=MIN_PROBABILITY,
         css=Markup(_static("report.css")),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from momentdag.effects import MonteCarlo, decompose_variance, levers
+from momentdag.effects import LeverRanking, MonteCarlo, decompose_variance, levers
 from momentdag.effects.inputs import consensus_pair
 from momentdag.posterior import Posterior
 from momentdag.report.curves import Curve, draw_mechanisms, parent_curves
@@ -77,9 +77,13 @@ class VariableContent:
     has_causes : bool
         Whether any other variable is a probable cause, direct or not.
     levers : list of dict or None
-        Rows of `effects.levers`, best first; None if not computed.
-    tolerance : float or None
+        Rows of `effects.levers` that change something, best first; None if not computed.
+    n_idle : int
+        Levers left out because they change next to nothing.
+    tolerance : str or None
         Largest change of the mean allowed to a lever.
+    recommendation : str or None
+        What to set, in a sentence.
     parts : list of Part or None
         Where the variance comes from; None if not computed.
     """
@@ -89,7 +93,9 @@ class VariableContent:
     curves: list[Curve]
     has_causes: bool
     levers: list[dict[str, Any]] | None
-    tolerance: float | None
+    n_idle: int
+    tolerance: str | None
+    recommendation: str | None
     parts: list[Part] | None
 
 
@@ -127,12 +133,21 @@ def describe_variables(
                 _parent_sets(estimator, name),
                 curves[name],
                 bool(causes[name]),
-                None if ranking is None else ranking.to_frame().to_dict("records"),
-                None if ranking is None else ranking.tolerance,
+                *_lever_content(ranking),
                 _parts(estimator, name, effort) if name in decomposed else None,
             )
         )
     return described
+
+
+def _lever_content(
+    ranking: LeverRanking | None,
+) -> tuple[list[dict[str, Any]] | None, int, str | None, str | None]:
+    if ranking is None:
+        return None, 0, None, None
+    table = ranking.to_frame()
+    rows = table[table["has_effect"].astype(bool)].to_dict("records")
+    return rows, len(table) - len(rows), ranking.tolerance_text, ranking.recommendation()
 
 
 def _likely_causes(posterior: Posterior) -> dict[str, list[str]]:

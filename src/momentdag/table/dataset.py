@@ -29,6 +29,7 @@ from momentdag.table.checks import (
     take_notes,
 )
 from momentdag.table.files import MAX_FILE_BYTES, Delimiter, read_file
+from momentdag.table.observed import Observed, observe
 from momentdag.table.scaling import standardise_column
 from momentdag.table.tables import FloatArray, enumerate_briefly, quote, read_table
 
@@ -234,12 +235,17 @@ class Dataset(ReadOnlyArrays):
             digest.update(np.ascontiguousarray(column, dtype="<f8").data)
         return digest.hexdigest()
 
+    def observe(self, log_columns: tuple[str, ...] = ()) -> Observed:
+        """Return what answers need to know of the columns: ranges, moments, grids, correlations.
+
+        ``log_columns`` are natural logarithms of what the file holds.
+        """
+        moments = np.stack([self.location, self.scale])
+        return observe(self.names, self.values, self.standardised, moments, log_columns)
+
     def summary(self) -> pd.DataFrame:
         """Return min, q05, median, q95, max, mean and sd of each column (index: its name)."""
-        quantiles = np.quantile(self.values, [0, 0.05, 0.5, 0.95, 1], axis=0)
-        table = np.vstack([quantiles, self.values.mean(axis=0), self.values.std(axis=0)]).T
-        columns = ["min", "q05", "median", "q95", "max", "mean", "sd"]
-        return pd.DataFrame(table, index=pd.Index(self.names, name="variable"), columns=columns)
+        return self.observe().summary
 
     def index(self, variable: str | int) -> int:
         """Return the position of a variable given by name or position.

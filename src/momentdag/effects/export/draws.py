@@ -14,12 +14,12 @@ from momentdag.posterior import Posterior
 if TYPE_CHECKING:
     from arviz import InferenceData
 
-    from momentdag.estimator import MomentDAG
+    from momentdag.effects.inputs import FittedEstimator
 
 __all__ = ["to_arviz"]
 
 
-def to_arviz(source: Posterior | MomentDAG) -> InferenceData:
+def to_arviz(source: Posterior | FittedEstimator) -> InferenceData:
     """Return the draws as ArviZ ``InferenceData``.
 
     Group ``posterior`` holds ``mean_graph`` and ``variance_graph`` with dimensions chain, draw,

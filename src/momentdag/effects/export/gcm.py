@@ -14,13 +14,13 @@ from momentdag.graph import MomentGraph
 if TYPE_CHECKING:
     from dowhy.gcm import InvertibleStructuralCausalModel
 
-    from momentdag.estimator import MomentDAG
+    from momentdag.effects.inputs import FittedEstimator
 
 __all__ = ["to_dowhy"]
 
 
 def to_dowhy(
-    estimator: MomentDAG, *, graph: MomentGraph | None = None, random_state: int = 0
+    estimator: FittedEstimator, *, graph: MomentGraph | None = None, random_state: int = 0
 ) -> InvertibleStructuralCausalModel:
     """Return a fitted DoWhy model: ``X_j = m_j(mean parents) + v_j(variance parents) E_j``.
 

@@ -16,11 +16,11 @@ from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior
 
 if TYPE_CHECKING:
-    from momentdag.estimator import MomentDAG
+    from momentdag.effects.inputs import FittedEstimator
 
 __all__ = ["Edge", "LabelledGraph", "Source", "read_source"]
 
-Source: TypeAlias = "MomentGraph | Posterior | MomentDAG"
+Source: TypeAlias = "MomentGraph | Posterior | FittedEstimator"
 """A posterior stands for its consensus, an estimator for the consensus it shows."""
 
 

@@ -126,7 +126,7 @@ class EvidenceEngine:
         model = None
         if isinstance(scorer, LocalScorer):
             model = EvidenceModel(table.units, table.columns, scorer, rows=all_rows)
-        return FitResult(posterior, model, best_graph, dataset.summary(), status, details)
+        return FitResult(posterior, model, best_graph, dataset.observe(), status, details)
 
 
 class _Stages:

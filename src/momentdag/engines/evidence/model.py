@@ -8,13 +8,15 @@ with graphs: P(mean graph, variance graph, functions | data).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
+from momentdag.engines.evidence.calibration import Calibration, calibrate
 from momentdag.engines.evidence.local.features import Projection
 from momentdag.engines.evidence.local.location_scale import LocalFit, LocalScorer
 from momentdag.engines.evidence.local.noise.density import NoiseDensity
@@ -23,7 +25,8 @@ from momentdag.engines.evidence.refit import AllRows, Coefficients, chunks, refi
 from momentdag.engines.evidence.state import ModelParts, read_parts, write_parts
 from momentdag.engines.evidence.support.bitmasks import column_mask
 from momentdag.engines.evidence.support.cache import BudgetedCache
-from momentdag.engines.standardise import ColumnUnits
+from momentdag.engines.standardise import ColumnUnits, as_inputs
+from momentdag.engines.thresholds import find_thresholds
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior
 from momentdag.storage.state import State
@@ -33,6 +36,10 @@ __all__ = ["DrawnMechanism", "EvidenceMechanism", "EvidenceModel", "LocalMechani
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _BUDGET_BYTES = 256 * 2**20
+_CALIBRATION_ROWS = 10_000
+"""Rows of a long table, at most, that fitted moments are held against."""
+_NOISE_ROWS = 50.0
+"""How many rows the fitted density of the noise counts as in simulations, next to residuals."""
 
 
 class Prediction(NamedTuple):
@@ -57,6 +64,11 @@ class LocalMechanism:
         Posterior mean of u; that of w is in ``fit.mean``.
     variances : float array, shape (s,)
         Posterior variances of u, which is diagonal.
+    calibration : Calibration
+    rows : float array, shape (n, d)
+        The rows it was fitted to.
+    target : float array, shape (n,)
+        The variable itself in these rows, as an effect.
     """
 
     fit: LocalFit
@@ -64,6 +76,10 @@ class LocalMechanism:
     scale_basis: Projection
     coefficients: FloatArray
     variances: FloatArray
+    calibration: Calibration
+    rows: FloatArray
+    target: FloatArray
+    _thresholds: dict[bytes, FloatArray] = field(default_factory=dict)
 
     @property
     def noise(self) -> NoiseDensity:
@@ -86,7 +102,38 @@ class LocalMechanism:
         P = self.scale_basis(values)
         # √E[v²] with the log standard deviation normal around its mean.
         sd = np.exp(P @ self.coefficients + (P * P) @ self.variances)
-        return self.mean_basis.function(self.fit.mean.coefficients, values), sd
+        mean = self.mean_basis.function(self.fit.mean.coefficients, values)
+        return self.calibration(mean, sd)
+
+    def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return at which rows of standardised ``values`` the parents left the data, (n,)."""
+        return self.mean_basis.outside(values) | self.scale_basis.outside(values)
+
+    @cached_property
+    def residuals(self) -> FloatArray:
+        """The standardised residuals of the rows, sorted, (n,)."""
+        mean, sd = self.moments(self.rows)
+        return np.sort((self.target - mean) / sd)
+
+    def simulated_noise(self, noise: FloatArray) -> FloatArray:
+        """Return the distribution function of the noise as the rows have it.
+
+        The mean of a Dirichlet process around the fitted density, given the residuals: a shape
+        that the density cannot have is followed where there are rows enough to show it.
+        """
+        n = len(self.residuals)
+        seen = np.searchsorted(self.residuals, noise, side="right")
+        fitted = self.noise.distribution(noise)
+        return np.asarray((seen + _NOISE_ROWS * fitted) / (n + _NOISE_ROWS))
+
+    def thresholds(self, levels: FloatArray, column: FloatArray) -> FloatArray:
+        """Return where one of the standardised levels of ``column`` (n,) gives way to the next."""
+        key = levels.tobytes()
+        if key not in self._thresholds:
+            self._thresholds[key] = find_thresholds(
+                levels, column, *self.moments(self.rows), self.simulated_noise
+            )
+        return self._thresholds[key]
 
     def draw(self, rng: np.random.Generator) -> DrawnMechanism:
         """Draw the functions of this mechanism from their posterior."""
@@ -95,31 +142,63 @@ class LocalMechanism:
             factor, rng.standard_normal(len(factor)), lower=True, trans="T"
         )
         u = self.coefficients + np.sqrt(self.variances) * rng.standard_normal(len(self.variances))
-        return DrawnMechanism(self.mean_basis, self.scale_basis, w, u, self.noise)
+        return DrawnMechanism(self, w, u, self.calibration.draw(rng))
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnMechanism:
-    """Functions of one variable drawn from their posterior, in standardised units."""
+    """Functions of one variable drawn from their posterior, in standardised units.
 
-    mean_basis: Projection
-    scale_basis: Projection
+    Parameters
+    ----------
+    local : LocalMechanism
+        What they were drawn from.
+    mean_coefficients, scale_coefficients : float array, shapes (r,) and (s,)
+    calibration : Calibration
+    """
+
+    local: LocalMechanism
     mean_coefficients: FloatArray
     scale_coefficients: FloatArray
-    noise: NoiseDensity
+    calibration: Calibration
+
+    @property
+    def noise(self) -> NoiseDensity:
+        """The standardised noise density."""
+        return self.local.noise
+
+    def simulated_noise(self, noise: FloatArray) -> FloatArray:
+        """Return the distribution function of the noise as the rows have it."""
+        return self.local.simulated_noise(noise)
+
+    def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return at which rows of standardised ``values`` the parents left the data, (n,)."""
+        return self.local.outside(values)
+
+    def thresholds(self, levels: FloatArray, column: FloatArray) -> FloatArray:
+        """Return those of the averaged functions: how often a level occurs may vary with draws."""
+        return self.local.thresholds(levels, column)
 
     def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and sd at rows of standardised ``values`` (n, d)."""
-        log_std = self.scale_basis.function(self.scale_coefficients, values)
-        return self.mean_basis.function(self.mean_coefficients, values), np.exp(log_std)
+        log_std = self.local.scale_basis.function(self.scale_coefficients, values)
+        mean = self.local.mean_basis.function(self.mean_coefficients, values)
+        return self.calibration(mean, np.exp(log_std))
 
 
 def _mechanism_bytes(mechanism: LocalMechanism) -> int:
     """Return roughly the memory of what grows with rows and basis functions."""
     fit, bases = mechanism.fit, (mechanism.mean_basis, mechanism.scale_basis)
-    arrays = [fit.log_std, fit.residual, fit.second_moment, fit.mean.gram, fit.mean.factor]
+    arrays = [
+        mechanism.target,
+        fit.log_std,
+        fit.residual,
+        fit.second_moment,
+        fit.mean.gram,
+        fit.mean.factor,
+    ]
     arrays += [array for basis in bases for array in (basis.inducing, basis.weights)]
-    arrays += [basis.ranks for basis in bases if basis.ranks is not None]
+    arrays += [basis.region.rows for basis in bases if basis.region is not None]
     return sum(array.nbytes for array in arrays)
 
 
@@ -132,7 +211,7 @@ class Units(NamedTuple):
 
     def standardise(self, values: FloatArray) -> FloatArray:
         """Return rows (n, d) in the engine's order of columns and in standard units."""
-        return np.asarray((values[:, self.columns] - self.location) / self.scale)
+        return as_inputs((values[:, self.columns] - self.location) / self.scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +225,14 @@ class EvidenceMechanism:
     units : Units
     variable : int
         Its place in the engine's order of columns.
+    column : float array, shape (n,)
+        The standardised variable in the rows of the fit.
     """
 
     standardised: LocalMechanism | DrawnMechanism
     units: Units
     variable: int
+    column: FloatArray
 
     def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and sd at rows of ``values`` (n, d), in the data's units and columns."""
@@ -168,6 +250,20 @@ class EvidenceMechanism:
     def noise_cdf(self, noise: FloatArray) -> FloatArray:
         """Return P(E <= e) for each standardised residual e, the same shape."""
         return self.standardised.noise.distribution(noise)
+
+    def simulated_noise_cdf(self, noise: FloatArray) -> FloatArray:
+        """Return the same for simulating rows: close to the residuals of the rows of the fit."""
+        return self.standardised.simulated_noise(noise)
+
+    def extrapolates(self, values: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return at which rows of ``values`` (n, d) the parents lie where no data were, (n,)."""
+        return self.standardised.outside(self.units.standardise(values))
+
+    def thresholds(self, levels: FloatArray) -> FloatArray:
+        """Return where mean + sd · noise passes from one level of the variable to the next."""
+        location, scale = self.units.location[self.variable], self.units.scale[self.variable]
+        found = self.standardised.thresholds((levels - location) / scale, self.column)
+        return np.asarray(location + scale * found)
 
 
 class EvidenceModel:
@@ -224,6 +320,10 @@ class EvidenceModel:
         units, columns, scorer, rows = read_parts(state)
         return cls(units, columns, scorer, rows=rows)
 
+    def standardise(self, values: FloatArray) -> FloatArray:
+        """Return rows (n, d) of the data as mechanisms take them."""
+        return self._units.standardise(values)
+
     def _parents(self, graph: MomentGraph, variable: int) -> Parents:
         columns = self._units.columns
         mean = graph.mean_graph[columns, columns[variable]]
@@ -240,15 +340,13 @@ class EvidenceModel:
         scorer = self.scorer
         fit = scorer.fit(variable, parents)
         mean_basis = scorer.mean_features.projection(parents.mean)
-        # Beyond the data a scale stays as it is at their edge: what a log standard deviation would
-        # do out there, an exponential would make enormous.
-        scale_basis = scorer.variance_features.projection(parents.variance, bounded=True)
+        scale_basis = scorer.variance_features.projection(parents.variance)
         u, variances = scorer.scale_posterior(fit, parents)
         if self.rows is not None and fit.converged:
             found = refit(
                 self.rows,
                 variable,
-                (mean_basis, scale_basis),
+                (mean_basis.in_box(), scale_basis.in_box()),
                 Coefficients(fit.mean, u, variances, fit.tails, fit.noise),
                 scorer.prior_precisions(fit, parents),
                 n_before=len(fit.residual),
@@ -256,7 +354,19 @@ class EvidenceModel:
             )
             fit = fit._replace(mean=found.mean, tails=found.tails, noise=found.noise)
             u, variances = found.scale, found.scale_variances
-        return LocalMechanism(fit, mean_basis, scale_basis, u, variances)
+        rows, target = scorer.mean_features.values, scorer.columns[variable]
+        if self.rows is not None:
+            # Every so many rows: tables are often sorted.
+            step = -(-len(self.rows.values) // _CALIBRATION_ROWS)
+            rows, target = self.rows.values[::step], self.rows.targets[::step, variable]
+        P = scale_basis(rows)
+        calibration = calibrate(
+            target,
+            mean_basis.function(fit.mean.coefficients, rows),
+            np.exp(P @ u + (P * P) @ variances),
+            fit.noise.distribution,
+        )
+        return LocalMechanism(fit, mean_basis, scale_basis, u, variances, calibration, rows, target)
 
     def log_density(self, values: FloatArray, posterior: Posterior) -> FloatArray:
         """Return the log density of each row of ``values`` (n, d) under the mixture, (n,)."""
@@ -329,7 +439,8 @@ class _Functions(Mapping[str, EvidenceMechanism]):
             mechanism: LocalMechanism | DrawnMechanism = local
             if self._seed is not None:
                 mechanism = local.draw(np.random.default_rng([self._seed, variable]))
-            self._made[name] = EvidenceMechanism(mechanism, model._units, variable)
+            column = model.scorer.mean_features.values[:, variable]
+            self._made[name] = EvidenceMechanism(mechanism, model._units, variable, column)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:

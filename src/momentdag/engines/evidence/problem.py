@@ -18,6 +18,7 @@ from momentdag.engines.evidence.prior import GraphPrior
 from momentdag.engines.evidence.search.parents import ParentSearch
 from momentdag.engines.evidence.search.tuning import TUNING
 from momentdag.engines.evidence.support.shared_cache import SharedCache
+from momentdag.engines.standardise import as_inputs
 from momentdag.errors import OptionError
 from momentdag.knowledge import CompiledKnowledge
 
@@ -172,9 +173,7 @@ def as_causes_and_effects(
     rng: np.random.Generator, values: FloatArray, options: EvidenceOptions
 ) -> tuple[FloatArray, FloatArray]:
     """Return standardised columns (n, d) as they enter as causes, and as effects."""
-    # Rounded far below what the model resolves, so that other units, whose standardised values
-    # differ in the last bits, give the same bits from here on.
-    values = np.round(values, 8)
+    values = as_inputs(values)
     # As an effect a rounded column is spread out; as a cause it stays as it was measured.
     if options.dequantise and options.family != "linear":
         return values, dequantise(rng, values)

@@ -92,7 +92,7 @@ class VariationalEngine:
             refitted=drawn.efficiency is not None,
         )
         details = _details(trained, drawn)
-        return FitResult(posterior, model, best_graph, dataset.summary(), status, details)
+        return FitResult(posterior, model, best_graph, dataset.observe(), status, details)
 
     def restore_model(self, state: State) -> VariationalModel:
         """Return the fitted model that gave ``state``."""

@@ -17,7 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
+from momentdag.engines.region import Region
 from momentdag.engines.standardise import ColumnUnits, read_units
+from momentdag.engines.thresholds import find_thresholds
 from momentdag.engines.variational.last_layer import Refit, refit
 from momentdag.engines.variational.likelihood import LOG_SCALE_RANGE, SLOPE, Networks
 from momentdag.errors import StorageError
@@ -68,6 +70,7 @@ class VariationalModel:
         self._refitted = refitted
         self._chosen: dict[tuple[int, bytes, bytes], int] = {}
         self._refits: dict[tuple[int, bytes, bytes], Refit] = {}
+        self._regions: dict[bytes, Region] = {}
 
     def to_state(self) -> State:
         """Return the model as plain values and arrays: units, rows and weights."""
@@ -109,6 +112,30 @@ class VariationalModel:
 
     def _standardise(self, values: FloatArray) -> FloatArray:
         return (np.asarray(values, dtype=np.float64) - self._location) / self._scale
+
+    @property
+    def rows(self) -> FloatArray:
+        """Rows of the data by which networks were chosen, (m, d)."""
+        return self._location + self._scale * self._witnesses
+
+    def inside(self, values: FloatArray, parents: BoolArray) -> FloatArray:
+        """Return rows (n, d), standardised, with parents that left the data moved to its edge."""
+        z = self._standardise(values)
+        if parents.any():
+            z[:, parents] = self._region(parents).clamp(z[:, parents])
+        return z
+
+    def extrapolates(self, values: FloatArray, parents: BoolArray) -> BoolArray:
+        """Return at which rows of ``values`` (n, d) the parents lie where no data were, (n,)."""
+        if not parents.any():
+            return np.zeros(len(values), dtype=bool)
+        return self._region(parents).outside(self._standardise(values)[:, parents])
+
+    def _region(self, parents: BoolArray) -> Region:
+        key = parents.tobytes()
+        if key not in self._regions:
+            self._regions[key] = Region(self._witnesses[:, parents])
+        return self._regions[key]
 
     def standardised_moments(
         self, z: FloatArray, variable: int, mean_parents: BoolArray, variance_parents: BoolArray
@@ -237,8 +264,9 @@ class NetworkMechanism:
 
     def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the conditional mean and sd at rows of ``values`` (n, d), ((n,), (n,))."""
+        z = self.model.inside(values, self.mean_parents | self.variance_parents)
         mean, log_sd = self.model.standardised_moments(
-            self.model._standardise(values), self.variable, self.mean_parents, self.variance_parents
+            z, self.variable, self.mean_parents, self.variance_parents
         )
         return self.model.to_original(self.variable, mean, log_sd)
 
@@ -249,6 +277,19 @@ class NetworkMechanism:
     def noise_cdf(self, noise: FloatArray) -> FloatArray:
         """Return P(E <= e) of the standard normal for each e, the same shape."""
         return np.asarray(ndtr(noise))
+
+    def simulated_noise_cdf(self, noise: FloatArray) -> FloatArray:
+        """Return the same: networks come with normal noise and nothing else."""
+        return self.noise_cdf(noise)
+
+    def extrapolates(self, values: FloatArray) -> BoolArray:
+        """Return at which rows of ``values`` (n, d) the parents lie where no data were, (n,)."""
+        return self.model.extrapolates(values, self.mean_parents | self.variance_parents)
+
+    def thresholds(self, levels: FloatArray) -> FloatArray:
+        """Return where mean + sd · noise passes from one level of the variable to the next."""
+        rows = self.model.rows
+        return find_thresholds(levels, rows[:, self.variable], *self.moments(rows), self.noise_cdf)
 
 
 def _as_numpy(networks: Networks) -> Networks:

@@ -50,6 +50,7 @@ function partsOf(about) {
       make("span", { class: `part-${kind[part.part]}`, style: `flex:${part.share}`, title: `${label(part)}: ${percent(part)}` }))),
     make("ul", { class: "plain" }, ...about.parts.map((part) => make("li", {},
       make("span", {}, make("span", { class: `swatch part-${kind[part.part]}` }), label(part)), make("span", { class: "number" }, percent(part))))),
+    make("p", { class: "hint" }, "Shares of today's variance by where it originates. Setting a cause that scales the noise can cut far more than its own share: the levers below say what remains."),
   ];
 }
 
@@ -93,8 +94,10 @@ function leversOf(k, about) {
     make("td", {}, `${row.holds ? "yes" : "no"} (${share(row.p_held)})`),
     make("td", {}, share(row.p_variance_only))));
   const headings = ["lever", "set to", "variance ratio", "ratio by level", "change of the mean", "mean kept", "moves only the spread"];
-  return [title, make("div", { class: "scroll" }, make("table", { id: "levers" },
-    make("caption", {}, `For each probable cause, the setting that reduces the variance of ${names[k]} most while its mean stays within ±${number(about.tolerance)}, with 90 % intervals. A variance ratio of 0.4 is 40 % of today's variance. Causes whose level matters come first; the others act by being held fixed, at any value.`),
+  const advice = make("p", { class: "verdict", id: "recommendation" }, `Recommended: ${about.recommendation}`);
+  if (rows.length === 0) return [title, advice];
+  return [title, advice, make("div", { class: "scroll" }, make("table", { id: "levers" },
+    make("caption", {}, `For each probable cause, the setting that reduces the variance of ${names[k]} most while its mean stays within ±${about.tolerance}, with 90 % intervals. A variance ratio of 0.4 is 40 % of today's variance. Causes whose level matters come first; the others act by being held fixed, at any value.${about.n_idle ? ` ${about.n_idle} more change next to nothing and are not listed.` : ""}`),
     make("thead", {}, make("tr", {}, ...headings.map((text) => make("th", { scope: "col" }, text)))),
     make("tbody", {}, ...rows)))];
 }

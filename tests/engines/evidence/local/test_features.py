@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import erf, ndtri
+from scipy.special import erf
 
 from momentdag.engines.evidence.local.features import (
     FeatureMap,
     Kernel,
     members,
-    normal_scores,
 )
 from momentdag.engines.evidence.local.tuning import TUNING
 
@@ -124,14 +123,6 @@ def test_projection_is_continuous_along_an_input(values: np.ndarray) -> None:
     # The wildest of these functions has some ten oscillations on 400 points.
     assert (jumps < 0.25 * moved).all()
     assert (moved > 0).all()
-
-
-def test_normal_scores_are_quantiles_of_mean_ranks() -> None:
-    own = np.array([[3.0], [1.0], [2.0], [2.0]])
-    scores = normal_scores(own, np.sort(own, axis=0))
-    np.testing.assert_allclose(scores[:, 0], ndtri([0.875, 0.125, 0.5, 0.5]))
-    outside = normal_scores(np.array([[-9.0], [9.0], [1.5]]), np.sort(own, axis=0))
-    np.testing.assert_allclose(outside[:, 0], ndtri([0.125, 0.875, 0.25]))
 
 
 def test_ranks_ignore_monotone_maps(values: np.ndarray) -> None:

@@ -9,19 +9,20 @@ diagonal. An intercept is the first column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg.lapack import dpotrf, dtrtrs
-from scipy.special import ndtri
 
+from momentdag.engines.evidence.local.ranks import RankScale, normal_scores
 from momentdag.engines.evidence.local.tuning import TUNING
 from momentdag.engines.evidence.support.bitmasks import members
 from momentdag.engines.evidence.support.cache import BudgetedCache
+from momentdag.engines.region import Region
 
-__all__ = ["Basis", "FeatureMap", "Kernel", "Projection", "normal_scores"]
+__all__ = ["Basis", "FeatureMap", "Kernel", "Projection"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -72,16 +73,6 @@ class Kernel:
         return np.asarray(nonlinear + self.linear * inner if self.linear else nonlinear)
 
 
-def normal_scores(values: FloatArray, among: FloatArray) -> FloatArray:
-    """Map columns (m, d) to normal quantiles of their mean ranks among sorted columns (n, d)."""
-    n = len(among)
-    ranks = np.empty(values.shape)
-    for j, own in enumerate(among.T):
-        low = np.searchsorted(own, values[:, j], "left")
-        ranks[:, j] = 0.5 * (low + np.searchsorted(own, values[:, j], "right"))
-    return np.asarray(ndtri(np.clip(ranks, 0.5, n - 0.5) / n))
-
-
 @dataclass(frozen=True, eq=False)
 class Projection:
     """The basis functions of one parent set at any rows: K(x, inducing) W - offset, and 1/√n.
@@ -91,25 +82,25 @@ class Projection:
     kernel : Kernel
     columns : int array, shape (k,)
         The parents among the columns of a row.
-    ranks : float array, shape (n, k), or None
-        Sorted training columns, if inputs are normal scores.
+    scales : tuple of RankScale, or None
+        Of the parents, if inputs are normal scores.
     inducing : float array, shape (M, k)
     weights : float array, shape (M, r - 1)
     offset : float array, shape (r - 1,)
     constant : float
         The intercept's basis function, the same in every row.
-    bounds : (float array, float array) or None, shapes (k,)
-        Least and largest inputs; values beyond count as these.
+    region : Region or None
+        Where the training rows lie; inputs outside are moved to its edge.
     """
 
     kernel: Kernel
     columns: npt.NDArray[np.intp]
-    ranks: FloatArray | None
+    scales: tuple[RankScale, ...] | None
     inducing: FloatArray
     weights: FloatArray
     offset: FloatArray
     constant: float
-    bounds: tuple[FloatArray, FloatArray] | None = None
+    region: Region | None = None
 
     def __call__(self, values: FloatArray) -> FloatArray:
         """Return the basis functions at standardised rows (m, d), shape (m, r)."""
@@ -126,12 +117,29 @@ class Projection:
         # One product with the kernel, not one for each basis function.
         return np.asarray(self._kernel(values) @ (self.weights @ coefficients[1:]) + intercept)
 
+    def in_box(self) -> Projection:
+        """Return the same with inputs kept within their ranges only, which is fast for many rows.
+
+        For fitting to further rows of the same table, which hardly leave the region of the others.
+        """
+        region = None if self.region is None else replace(self.region, is_joint=False)
+        return replace(self, region=region)
+
+    def inputs(self, values: FloatArray) -> FloatArray:
+        """Return the inputs of standardised rows (m, d), wherever they lie, (m, k)."""
+        parents = values[:, self.columns]
+        return parents if self.scales is None else normal_scores(parents, self.scales)
+
+    def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return which standardised rows (m, d) leave the region, (m,)."""
+        if self.region is None or not len(self.columns):
+            return np.zeros(len(values), dtype=bool)
+        return self.region.outside(self.inputs(values))
+
     def _kernel(self, values: FloatArray) -> FloatArray:
-        inputs = values[:, self.columns]
-        if self.ranks is not None:
-            inputs = normal_scores(inputs, self.ranks)
-        if self.bounds is not None:
-            inputs = np.clip(inputs, *self.bounds)
+        inputs = self.inputs(values)
+        if self.region is not None:
+            inputs = self.region.clamp(inputs)
         return self.kernel(inputs, self.inducing)
 
 
@@ -165,7 +173,7 @@ class FeatureMap:
         budget_bytes: int = TUNING.cached_basis_bytes,
     ) -> None:
         self.values = values
-        self._sorted = np.sort(values, axis=0) if ranks else None
+        self._scales = tuple(map(RankScale.of, values.T)) if ranks else None
         self.inputs = self.transform(values)
         n = len(values)
         self.kernel = kernel
@@ -178,11 +186,11 @@ class FeatureMap:
     @property
     def uses_ranks(self) -> bool:
         """Whether inputs are normal scores of ranks."""
-        return self._sorted is not None
+        return self._scales is not None
 
     def transform(self, values: FloatArray) -> FloatArray:
         """Map new standardised rows (m, d) to the scale of the inputs."""
-        return values if self._sorted is None else normal_scores(values, self._sorted)
+        return values if self._scales is None else normal_scores(values, self._scales)
 
     def __call__(self, mask: int) -> Basis:
         """Return the basis of the parent set ``mask``."""
@@ -210,17 +218,14 @@ class FeatureMap:
         """Return the basis functions of ``mask`` at new standardised rows (m, d), (m, r)."""
         return self.projection(mask)(values)
 
-    def projection(self, mask: int, bounded: bool = False) -> Projection:
-        """Return the basis functions of ``mask`` in a form that new rows can be put into.
-
-        If ``bounded`` they are constant beyond the range of each input.
-        """
+    def projection(self, mask: int) -> Projection:
+        """Return the basis functions of ``mask`` in a form that new rows can be put into."""
         constant = float(self.constant.functions[0, 0])
         inside = np.array(members(mask), dtype=np.intp)
-        ranks = None if self._sorted is None else self._sorted[:, inside]
+        scales = None if self._scales is None else tuple(self._scales[j] for j in inside)
         if mask == 0:
             nothing = np.zeros((0, 0))
-            return Projection(self.kernel, inside, ranks, nothing, nothing, np.zeros(0), constant)
+            return Projection(self.kernel, inside, scales, nothing, nothing, np.zeros(0), constant)
         training = self.inputs[:, inside]
         features, factor = self._nystroem(training)
         centre = features.mean(axis=0)
@@ -229,12 +234,12 @@ class FeatureMap:
         return Projection(
             self.kernel,
             inside,
-            ranks,
+            scales,
             training[self.inducing_rows],
             weights,
             centre @ rotation,
             constant,
-            (training.min(axis=0), training.max(axis=0)) if bounded else None,
+            Region(training),
         )
 
     def _nystroem(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
