@@ -1,4 +1,5 @@
 import json
+import sys
 
 import pytest
 
@@ -62,3 +63,37 @@ def test_bad_levers_are_refused(invoke, refused, run):
     refused(invoke("levers", run, "--target", "nobody"), "'nobody'")
     refused(invoke("levers", run, "--target", "response", "--hold-mean", "little"), "'little'")
     refused(invoke("levers", run, "--target", "response", "--candidates", "nobody"), "'nobody'")
+
+
+def test_what_can_be_set_and_what_it_costs(invoke, run):
+    output = invoke(
+        *("levers", run, "-t", "response", "--fixed", "dose", "--cost", "stress [%]=2"),
+        *(*SMALL, "--json"),
+    )
+    assert output.exit_code == 0, output.output
+    (row,) = json.loads(output.stdout)["levers"]
+    assert row["levers"] == "stress [%]"
+    assert row["cost"] == 2.0
+
+
+def test_what_changes_nothing_is_listed_on_request(invoke, run, monkeypatch):
+    # The package has a function of the same name as the module.
+    monkeypatch.setattr(sys.modules["momentdag.effects.levers"], "NO_EFFECT", 0.0)
+    short = invoke("levers", run, "-t", "response", *SMALL)
+    assert "2 more change next to nothing; --all lists them." in short.stdout
+    assert "Recommended: None: no lever reduces the variance of response" in short.stdout
+    every = invoke("levers", run, "-t", "response", "--all", *SMALL)
+    assert "stress [%]=" in every.stdout
+    assert "next to nothing" not in every.stdout
+
+
+@pytest.mark.parametrize("command", ["levers", "effects"])
+def test_a_model_that_does_not_reproduce_the_data_is_refused(
+    invoke, refused, run, command, monkeypatch
+):
+    monkeypatch.setattr("momentdag.effects.world.MAX_SD_GAP", 1e-9)
+    arguments = (command, run, "-t", "response", *SMALL)
+    refused(invoke(*arguments), "does not reproduce", "--force")
+    shown = invoke(*arguments, "--force")
+    assert shown.exit_code == 0, shown.output
+    assert "Do not use this answer" in shown.stdout

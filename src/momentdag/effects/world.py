@@ -83,7 +83,7 @@ def describe_world(table: pd.DataFrame) -> str:
     weak = int((table["verdict"] == "weak").sum())
     n = len(table)
     if wrong.empty:
-        doubt = f" {weak} of them roughly" if weak else ""
+        doubt = f", {weak} of them roughly" if weak else ""
         return f"The model reproduces the mean and spread of all {n} columns{doubt}."
     named = "; ".join(_complaint(row) for _, row in wrong.head(3).iterrows())
     more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""

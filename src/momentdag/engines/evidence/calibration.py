@@ -32,7 +32,7 @@ _EDGES = np.linspace(-6.0, 6.0, 241)  # of cells of the noise
 _LEAST_KURTOSIS = 1.8  # that of a uniform density
 # The same of all rows together. What a mean is shifted by everywhere adds its error to every
 # answer; sds of whole columns hang on the other.
-_CHANCE_OF_MEAN, _CHANCE_OF_SCALE = 1.5, 1.0
+_CHANCE_OF_MEAN, _CHANCE_OF_SCALE = 2.0, 1.0
 
 
 @dataclass(frozen=True, eq=False)
