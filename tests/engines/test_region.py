@@ -48,3 +48,12 @@ def test_few_distinct_rows_and_copies_are_no_trouble():
     assert clamped[2].tolist() == pytest.approx([1.0, 1.0])
     alone = Region(np.zeros((5, 2))).clamp(np.array([[3.0, -1.0]]))
     assert alone.tolist() == [[0.0, 0.0]]
+
+
+def test_inputs_that_fill_their_box_are_not_looked_up(sheet):
+    rng = np.random.default_rng(1)
+    assert Region(rng.normal(size=(500, 3))).fills_box
+    assert not Region(sheet).fills_box
+    # Uncorrelated, and yet most combinations never occur.
+    x = rng.normal(size=500)
+    assert not Region(np.column_stack([x, x * x + 0.1 * rng.normal(size=500)])).fills_box

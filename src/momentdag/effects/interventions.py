@@ -203,7 +203,7 @@ def intervene_in(
     drawn = []
     left_data = np.zeros(len(settings))
     for k, sample in enumerate(samples):
-        conditional = propagate(sample, settings, columns)
+        conditional = propagate(sample, settings, columns, count_outside=True)
         means[k], variances[k] = conditional.moments()
         left_data += weights[k] * conditional.outside
         if outside is not None and limits is not None:

@@ -112,9 +112,11 @@ class LeverSearch:
         """Return the share of simulated rows that leave the data in one setting, (n_levers,)."""
         settings = Settings(tuple(names), tuple(map(self.column, names)), values[None])
         target = [self.column(self.target)]
-        return float(
-            np.mean([propagate(sample, settings, target).outside for sample in self.samples])
-        )
+        shares = [
+            propagate(sample, settings, target, count_outside=True).outside
+            for sample in self.samples
+        ]
+        return float(np.mean(shares))
 
     @cached_property
     def baseline(self) -> tuple[FloatArray, FloatArray]:

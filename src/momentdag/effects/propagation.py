@@ -35,7 +35,7 @@ class Conditional(NamedTuple):
     values: FloatArray  # (n_settings, n_targets, n_rows), noise included, on the scale of the fit
     latent_mean: FloatArray  # (n_settings, n_targets, n_rows), of the mechanism, see `views`
     latent_sd: FloatArray  # (n_settings, n_targets, n_rows)
-    outside: FloatArray  # (n_settings,), share of rows that left the data on their way
+    outside: FloatArray  # (n_settings,), share of rows that left the data, if counted
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of each target in each setting, (n_settings, n_targets)."""
@@ -67,6 +67,8 @@ def propagate(
     settings: Settings,
     targets: Sequence[int],
     noise: FloatArray | None = None,
+    *,
+    count_outside: bool = False,
 ) -> Conditional:
     """Return the conditional moments of target columns in every setting.
 
@@ -78,6 +80,8 @@ def propagate(
         Columns; none of them set.
     noise : float array, shape (n_rows, d), optional
         Standardised noise; by default that of the sample.
+    count_outside : bool
+        Also count the rows that leave the data, in a few rows of each setting.
     """
     union, names = sample.graph.union_graph, sample.graph.names
     needed = ancestors_of(union, targets, settings.columns)
@@ -86,7 +90,6 @@ def propagate(
     order = [names.index(name) for name in sample.graph.order]
     order = [j for j in order if needed[j] and j not in settings.columns]
     columns = {j: sample.noise(j) if noise is None else noise[:, j] for j in order}
-    checked = slice(0, min(n_rows, _CHECKED_ROWS))
 
     def draw(j: int, mean: FloatArray, sd: FloatArray) -> FloatArray:
         values = mean + sd * columns[j]
@@ -102,7 +105,7 @@ def propagate(
             still[:, j] = draw(j, *unmoved[j])
     shape = (len(settings), len(targets), n_rows)
     mean, sd, drawn, latent_mean, latent_sd = np.empty((5, *shape))
-    result = Conditional(mean, sd, drawn, latent_mean, latent_sd, np.empty(len(settings)))
+    result = Conditional(mean, sd, drawn, latent_mean, latent_sd, np.zeros(len(settings)))
     step = max(1, _MAX_ROWS // n_rows)
     for start in range(0, len(settings), step):
         part = slice(start, start + step)
@@ -120,9 +123,10 @@ def propagate(
             latent_mean[part, t], latent_sd[part, t] = moments[j]
             mean[part, t], sd[part, t] = sample.moments(j, *moments[j])
             drawn[part, t] = values[:, :, j]
-        rows = values[:, checked].reshape(-1, len(names))
-        left = np.zeros(len(rows), dtype=bool)
-        for j in order:
-            left |= sample.mechanisms[names[j]].extrapolates(rows)
-        result.outside[part] = left.reshape(len(values), -1).mean(axis=1)
+        if count_outside:
+            rows = values[:, :_CHECKED_ROWS].reshape(-1, len(names))
+            left = np.zeros(len(rows), dtype=bool)
+            for j in order:
+                left |= sample.mechanisms[names[j]].extrapolates(rows)
+            result.outside[part] = left.reshape(len(values), -1).mean(axis=1)
     return result

@@ -43,7 +43,7 @@ def check_world(inputs: EffectInputs) -> pd.DataFrame:
     d = len(inputs.names)
     means, variances, rows, outside = [], [], [], []
     for sample in samples:
-        conditional = propagate(sample, Settings.none(), range(d))
+        conditional = propagate(sample, Settings.none(), range(d), count_outside=True)
         mean, variance = conditional.moments()
         means.append(mean[0])
         variances.append(variance[0])

@@ -25,6 +25,9 @@ standardised values, and distances would measure that."""
 _QUANTILE = 0.99
 """Inputs further from all rows than this quantile of the rows' distances from their own nearest
 ones have left the data."""
+_FILLED = 1.3
+"""Ratio of these distances, at their 90th percentiles, up to which inputs fill their box."""
+_N_SHUFFLED = 300
 _NEARLY = 0.5
 """The row that is found may be this much further away than the nearest one, which is much faster
 to find; a training row still finds itself."""
@@ -67,6 +70,21 @@ class Region:
         return axes / sds, (axes * sds).T
 
     @cached_property
+    def fills_box(self) -> bool:
+        """Whether all combinations of the inputs occur, as of independent ones.
+
+        Then rows whose columns are shuffled are hardly further from the data than the rows
+        themselves are from each other, and there is nothing to look up.
+        """
+        tree, _ = self._tree
+        rng = np.random.default_rng(0)
+        shuffled = np.column_stack([rng.permutation(column) for column in self.rows.T])
+        few = shuffled[: len(shuffled) : max(1, len(shuffled) // _N_SHUFFLED)]
+        between, _ = tree.query(few @ self._whitening[0])
+        within = tree.query(tree.data[: len(few)], k=2)[0][:, 1] if tree.n > 1 else np.zeros(1)
+        return float(np.quantile(between, 0.9)) <= _FILLED * float(np.quantile(within, 0.9))
+
+    @cached_property
     def _tree(self) -> tuple[cKDTree, float]:
         """The whitened rows, and how far from its nearest row an input may be."""
         whitened = self.rows @ self._whitening[0]
@@ -79,7 +97,7 @@ class Region:
     def clamp(self, inputs: FloatArray) -> FloatArray:
         """Return the inputs (m, k), those outside moved to the edge of the region."""
         inputs = np.clip(inputs, *self.box)
-        if not self.is_joint or inputs.shape[1] < 2:
+        if not self.is_joint or inputs.shape[1] < 2 or self.fills_box:
             return inputs
         far, nearest, share = self._far(inputs)
         if far.any():
@@ -93,7 +111,7 @@ class Region:
         low, high = self.box
         slack = _SLACK * (high - low)
         outside = np.asarray(((inputs < low - slack) | (inputs > high + slack)).any(axis=1))
-        if self.is_joint and inputs.shape[1] > 1:
+        if self.is_joint and inputs.shape[1] > 1 and not self.fills_box:
             outside |= self._far(np.clip(inputs, low, high))[0]
         return outside
 
