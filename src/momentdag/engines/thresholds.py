@@ -21,7 +21,7 @@ __all__ = ["MAX_LEVELS", "find_thresholds"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-MAX_LEVELS = 40
+MAX_LEVELS = 60
 """On a finer grid thresholds are the midpoints: there is little between two levels."""
 _MAX_ROWS = 400
 _REACH = 30.0  # sds beyond all means between which a threshold is looked for

@@ -30,9 +30,7 @@ _MAX_GROUPS = 8
 _CHANCE = 2.0  # standard errors of a group's average that are no reason to move anything
 _EDGES = np.linspace(-6.0, 6.0, 241)  # of cells of the noise
 _LEAST_KURTOSIS = 1.8  # that of a uniform density
-# The same of all rows together. What a mean is shifted by everywhere adds its error to every
-# answer; sds of whole columns hang on the other.
-_CHANCE_OF_MEAN, _CHANCE_OF_SCALE = 2.0, 1.0
+_CHANCE_OF_ALL = 1.0  # the same of all rows together, which moments of whole columns hang on
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +83,7 @@ def calibrate(
     kurtosis = _kurtosis(distribution)
     residual = y - mean
     everywhere, shift_error = _shrink(
-        residual.mean(), residual.std() / np.sqrt(len(y)), _CHANCE_OF_MEAN
+        residual.mean(), residual.std() / np.sqrt(len(y)), _CHANCE_OF_ALL
     )
     residual = residual - everywhere
     means, shifts = [], []
@@ -96,7 +94,7 @@ def calibrate(
         shifts.append(everywhere + own)
     residual = residual + everywhere - np.interp(mean, means, shifts)
     log_sds, log_factors = [], []
-    factor, factor_error = _log_factor(residual, sd, kurtosis, _CHANCE_OF_SCALE)
+    factor, factor_error = _log_factor(residual, sd, kurtosis, _CHANCE_OF_ALL)
     for group in _groups(sd):
         # The knot is where the group's variance is: with a wide range, near its top.
         log_sds.append(0.5 * np.log(np.mean(sd[group] ** 2)))
@@ -145,4 +143,5 @@ def _shrink(difference: float, error: float, chance: float) -> tuple[float, floa
     if abs(difference) <= chance * error:
         return 0.0, 0.0
     share = 1 - (chance * error / difference) ** 2
-    return float(share * difference), float(share * error)
+    # Between nothing, if nothing is moved, and all of the error of the whole difference.
+    return float(share * difference), float(np.sqrt(share) * error)
