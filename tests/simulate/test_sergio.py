@@ -51,6 +51,7 @@ def test_noise_regulator_moves_the_spread_and_mean_regulator_hardly(disjoint: Si
     assert noise_only > 2 * mean_only
 
 
+@pytest.mark.slow
 def test_clamping_shows_that_the_mean_regulator_leaves_the_spread_alone(
     disjoint: Simulation,
 ) -> None:

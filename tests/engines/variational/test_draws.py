@@ -53,6 +53,7 @@ def test_each_restart_has_its_share_of_the_draws(problem, weights, stated, quick
     assert found.efficiency is None
 
 
+@pytest.mark.slow
 def test_resampled_draws_go_where_the_evidence_is(problem, weights, stated, quick):
     trained = trained_as(weights, np.array([0.25, 0.6, 0.15]))
     found = draw_pairs(np.random.default_rng(1), trained, problem, stated, quick, 400)

@@ -106,6 +106,7 @@ def test_the_spread_is_integrated_out(slope):
     assert quad(density, mode - 0.5, mode + 0.5, epsabs=1e-4)[0] == pytest.approx(1, abs=0.15)
 
 
+@pytest.mark.slow
 def test_linear_parents_have_the_evidence_of_equivalent_graphs(evidence, values):
     scorer = LinearScorer(values)
     # Without parents the alternatives are the same, and the evidence is the BGe score.

@@ -75,6 +75,7 @@ def test_moments_are_those_of_the_trained_networks_in_the_datas_units(
         np.testing.assert_allclose(found_sd, expected, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_refitted_layers_fit_parents_that_networks_were_not_trained_on(networks, graph):
     rng = np.random.default_rng(5)
     dose = rng.normal(size=400)
