@@ -30,6 +30,7 @@ _MAX_GROUPS = 8
 _CHANCE = 2.0  # standard errors of a group's average that are no reason to move anything
 _EDGES = np.linspace(-6.0, 6.0, 241)  # of cells of the noise
 _LEAST_KURTOSIS = 1.8  # that of a uniform density
+_DOUBT = 0.25  # share of a standard error that drawn functions have at least
 _CHANCE_OF_ALL = 1.0  # the same of all rows together, which moments of whole columns hang on
 
 
@@ -140,8 +141,9 @@ def _shrink(difference: float, error: float, chance: float) -> tuple[float, floa
 
     Nothing of a small difference, most of a large one.
     """
-    if abs(difference) <= chance * error:
-        return 0.0, 0.0
-    share = 1 - (chance * error / difference) ** 2
-    # Between nothing, if nothing is moved, and all of the error of the whole difference.
-    return float(share * difference), float(np.sqrt(share) * error)
+    share = 0.0
+    if abs(difference) > chance * error:
+        share = 1 - (chance * error / difference) ** 2
+    # What is not moved is not known for sure either: noise shapes are those of the best fit, and
+    # their uncertainty is in no other part of an interval.
+    return float(share * difference), float(max(np.sqrt(share), _DOUBT) * error)
