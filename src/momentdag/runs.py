@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from momentdag.engines.protocol import FitRequest, FitResult, FittedModel, Progress, silent
@@ -120,7 +121,7 @@ def fit(
     source : str
         Where the data came from; only shown.
     log_columns : sequence of str
-        Columns of ``X`` that are natural logarithms; only shown.
+        Columns of ``X`` that are natural logarithms; answers are in the units before them.
     progress : Progress
 
     Returns
@@ -201,7 +202,7 @@ def save(
     source : str
         Where the data came from; only shown.
     log_columns : sequence of str
-        Columns of ``data`` that are natural logarithms; only shown.
+        Columns of ``data`` that are natural logarithms; answers are in the units before them.
     force : bool
         Replace the run in the folder.
 
@@ -223,6 +224,11 @@ def save(
     dataset = None if data is None else Dataset.from_table(data)
     if dataset is not None and dataset.fingerprint != provenance.data_hash:
         raise OptionError("`data` is not the table this model was fitted to.")
+    if dataset is not None and log_columns:  # answers then speak the units of the file
+        observed = dataset.observe(tuple(log_columns))
+        estimator = clone(estimator).adopt(
+            replace(estimator.result_, observed=observed), estimator.knowledge_
+        )
     n_samples = None if dataset is None else dataset.n_samples
     about = DataInfo(posterior.names, n_samples, provenance.data_hash, source, tuple(log_columns))
     with open_folder(folder) as path:

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from momentdag import Dataset, MomentDAG
 from momentdag.cli.summary import draws_check, edge_records, log_scale_note, print_edges
+from momentdag.engines.protocol import FitResult
 from momentdag.posterior import Posterior, Provenance
-from momentdag.runs import DataInfo, RunInfo
 
 
 @pytest.fixture
@@ -39,10 +40,12 @@ def test_the_check_of_the_draws_speaks_in_flags():
     assert "n_draws" not in check
 
 
-def test_logarithms_are_recalled():
-    about = DataInfo(("a", "b"), 10, "", "", ("a", "b"))
-    assert log_scale_note(RunInfo("complete", "", about, {})) == (
-        "Fitted as logarithms, shown in the units of the file: a, b."
-    )
-    plain = DataInfo(("a", "b"), 10, "")
-    assert log_scale_note(RunInfo("complete", "", plain, {})) == ""
+def test_logarithms_are_recalled(posterior):
+    table = np.random.default_rng(0).normal(size=(30, 3))
+    for columns, note in (
+        (("a", "b"), "Fitted as logarithms, shown in the units of the file: a, b."),
+        ((), ""),
+    ):
+        observed = Dataset(table, ["a", "b", "c"]).observe(columns)
+        result = FitResult(posterior, None, posterior.draw(0), observed)
+        assert log_scale_note(MomentDAG().adopt(result)) == note

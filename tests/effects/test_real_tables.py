@@ -164,6 +164,15 @@ def test_logarithms_are_set_and_shown_in_the_units_of_the_file(logged):
         md.effects.intervene(model, {"x": -1.0}, ["y"])
 
 
+def test_logarithms_are_remembered_by_a_model_that_is_saved(logged, tmp_path):
+    _, table = logged
+    knowledge = md.Knowledge(order=[("x", "y")])
+    plain = md.MomentDAG(n_draws=200, random_state=0, knowledge=knowledge).fit(np.log(table))
+    runs.save(plain, tmp_path / "run", np.log(table), log_columns=("x",))
+    assert runs.load(tmp_path / "run").result_.observed.log_columns == ("x",)
+    assert plain.result_.observed.log_columns == ()  # the model itself is left alone
+
+
 def test_risks_are_in_the_units_of_the_file(logged):
     model, _ = logged
     middle = float(np.exp(1 + 0.8 * np.log(20.0)))

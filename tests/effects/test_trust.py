@@ -70,6 +70,7 @@ def test_what_is_fixed_is_no_lever_and_costs_count(make_fit):
     model = make(make_fit, "fine", "fine", "fine")
     table = md.effects.levers(model, "y", fixed=["z"], monte_carlo=FEW).to_frame()
     assert table["levers"].tolist() == ["x"]
+    assert md.effects.levers(model, "y", candidates=[], monte_carlo=FEW).to_frame().empty
     assert "cost" not in table
     first = [
         md.effects.levers(model, "y", costs=costs, monte_carlo=FEW).to_frame()["levers"].iloc[0]

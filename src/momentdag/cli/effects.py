@@ -74,9 +74,9 @@ def effects(
     from momentdag.cli.inputs import parse_limits, parse_settings
 
     settings, bounds = parse_settings(do), parse_limits(limits)
-    fitted = md.runs.load_run(run)
+    estimator = md.runs.load(run)
     result = md.effects.intervene(
-        fitted.estimator,
+        estimator,
         settings,
         target if target else None,
         limits=bounds,
@@ -98,7 +98,7 @@ def effects(
         return
     outside = float(table["outside_data"].max())
     print_records(table.drop(columns="outside_data").to_dict("records"))
-    print_line(f"low and high: {result.level:.0%} intervals.", log_scale_note(fitted.info))
+    print_line(f"low and high: {result.level:.0%} intervals.", log_scale_note(estimator))
     if outside >= _WORTH_SAYING:
         print_line(
             f"Up to {outside:.0%} of the simulated rows leave the region of the data; there "

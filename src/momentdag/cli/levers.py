@@ -105,9 +105,9 @@ def levers(
     """
     from momentdag.cli.inputs import parse_costs, parse_names
 
-    fitted = md.runs.load_run(run)
+    estimator = md.runs.load(run)
     ranking = md.effects.levers(
-        fitted.estimator,
+        estimator,
         target,
         rank_by=rank_by,
         tolerance=hold_mean,
@@ -127,7 +127,7 @@ def levers(
     _print_table(ranking, every, level)
     print_line(
         f"The mean of {ranking.target} may move by {ranking.tolerance_text}.",
-        log_scale_note(fitted.info),
+        log_scale_note(estimator),
     )
     print_line(f"Recommended: {ranking.recommendation()}")
 

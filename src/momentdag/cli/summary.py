@@ -11,7 +11,6 @@ from momentdag.errors import OptionError
 
 if TYPE_CHECKING:
     from momentdag.effects.trust import Trust
-    from momentdag.runs import RunInfo
 
 __all__ = [
     "draws_check",
@@ -89,9 +88,9 @@ def refuse_untrusted(trust: Trust | None, force: bool) -> None:
         raise OptionError(f"{trust.message()} --force shows the numbers all the same.")
 
 
-def log_scale_note(info: RunInfo) -> str:
+def log_scale_note(estimator: md.MomentDAG) -> str:
     """Return a reminder of the columns that are logarithms, or nothing."""
-    columns = ", ".join(info.data.log_columns)
+    columns = ", ".join(estimator.result_.observed.log_columns)
     if not columns:
         return ""
     return f"Fitted as logarithms, shown in the units of the file: {columns}."

@@ -66,7 +66,9 @@ def find_ranges(
             raise OptionError(f"{name!r} is both a candidate and fixed. Leave it out of one.")
     ranges = {}
     for name, probability in inputs.posterior.ancestor_probabilities("either")[target].items():
-        if probability == 0 or name in fixed or (candidates and name not in candidates):
+        if probability == 0 or name in fixed:
+            continue
+        if candidates is not None and name not in candidates:
             continue
         low, high = given.get(name, _usual_range(inputs, str(name)))
         if not (np.isfinite([low, high]).all() and low < high):
