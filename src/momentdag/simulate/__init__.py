@@ -9,6 +9,7 @@ from momentdag.simulate.adiabatic import (
     sergio_adiabatic,
     sergio_adiabatic_from_graph,
 )
+from momentdag.simulate.factory import FactoryTable, FactoryTruth, factory
 from momentdag.simulate.gene_network import Kinetics
 from momentdag.simulate.graphs import random_moment_graph
 from momentdag.simulate.hnm import (
@@ -18,19 +19,33 @@ from momentdag.simulate.hnm import (
     mean_variance_hnm_from_graph,
     nonlinear_anm,
 )
+from momentdag.simulate.kinds import Kind
+from momentdag.simulate.missing import hide_cells
+from momentdag.simulate.mixed import MixedSimulation, mixed, mixed_from_graph, mixed_pair
+from momentdag.simulate.mixed_model import MixedOptions
 from momentdag.simulate.presets import preset, preset_descriptions, presets
 from momentdag.simulate.sergio import Integration, sergio, sergio_from_graph
 from momentdag.simulate.simulation import Simulation
 
 __all__ = [
     "ADIABATIC_KINETICS",
+    "FactoryTable",
+    "FactoryTruth",
     "Integration",
+    "Kind",
     "Kinetics",
+    "MixedOptions",
+    "MixedSimulation",
     "Simulation",
+    "factory",
+    "hide_cells",
     "hnm",
     "linear_anm",
     "mean_variance_hnm",
     "mean_variance_hnm_from_graph",
+    "mixed",
+    "mixed_from_graph",
+    "mixed_pair",
     "nonlinear_anm",
     "preset",
     "preset_descriptions",
