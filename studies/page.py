@@ -43,10 +43,19 @@ def paper_page(studies: list[Study], store: Store) -> str:
         parts.append(f"## Every number beside the paper's\n\n{table}\n")
     runs = _runs(studies, store)
     parts.append(
-        f"---\n\n{len(runs)} runs, {sum(run.failed for run in runs)} of them failed. Every single "
-        "run is a line of {download}`runs.csv`.\n"
+        f"---\n\n{len(runs)} runs, {sum(run.failed for run in runs)} of them failed"
+        f"{_outdated(runs, store)}. Every single run is a line of {{download}}`runs.csv`.\n"
     )
     return "\n".join(parts)
+
+
+def _outdated(runs: list[Record], store: Store) -> str:
+    """Say how many runs are of an earlier version of their method."""
+    old = [run for run in runs if store.is_outdated(run)]
+    if not old:
+        return ""
+    methods = ", ".join(sorted({METHODS[run.method].title for run in old}))
+    return f", {len(old)} of them with an earlier version of the method ({methods})"
 
 
 def benchmark_page(studies: list[Study], store: Store) -> str:

@@ -1,7 +1,8 @@
 """The finished runs, one line each in a table, so that an interrupted study can be continued.
 
-A run counts if its settings and the version of its method are current. Both are written out in its
-line. The version is raised by hand; it is not a hash of the code.
+A run counts as finished if its settings and the version of its method are current; those of an
+earlier version are shown as such. Both are written out in its line. The version is raised by hand;
+it is not a hash of the code.
 """
 
 from __future__ import annotations
@@ -141,12 +142,19 @@ class Store:
         return self.record(case, method, number, Outcome({}, 0.0, status))
 
     def records(self, case: Case, method: str) -> list[Record]:
-        """Return the current runs of a method on a case, by number."""
+        """Return the runs of a method on a case with the current settings, by number.
+
+        Those of an earlier version are shown until newer ones replace them; pages name them, and
+        `is_finished` does not count them.
+        """
         wanted = (case.name, method, self.settings(case, method))
-        version = METHODS[method].version
         runs = self._table(case.table).values()
-        matching = [run for run in runs if run.key[:3] == wanted and run.version == version]
+        matching = [run for run in runs if run.key[:3] == wanted]
         return sorted(matching, key=lambda run: run.number)
+
+    def is_outdated(self, run: Record) -> bool:
+        """Return whether a run is one of an earlier version of its method."""
+        return run.version != METHODS[run.method].version
 
     def is_finished(self, case: Case, method: str, number: int, keys: Iterable[str] = ()) -> bool:
         """Return whether a run counts, did not fail, and has measured ``keys``."""

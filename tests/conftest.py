@@ -1,8 +1,11 @@
-"""How tests are shared out to processes, and data that are not ours to keep in the repository."""
+"""How tests are shared out to processes, data that are not ours to keep, and one mixed fit."""
 
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 SHARED_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
@@ -38,3 +41,52 @@ def shared_data():
 @pytest.fixture(scope="session")
 def light_tunnel_file(shared_data):
     return shared_data / "light_tunnel.csv"
+
+
+@pytest.fixture(scope="session")
+def mixed_data():
+    """Return 300 parts of a factory: columns of every kind but time, with known causes.
+
+    machine -> thickness -> defects -> passed <- rating <- temperature -> outcome <- machine, and
+    temperature moves the spread of thickness.
+    """
+    from momentdag.table import Dataset
+
+    rng = np.random.default_rng(0)
+    n = 300
+    temperature, machine = rng.normal(22, 3, n), rng.integers(3, size=n)
+    warm = (temperature - 22) / 3
+    noise = 0.12 * np.exp(0.75 * warm) * rng.normal(size=n)
+    thickness = 2 + np.array([-0.4, 0.0, 0.5])[machine] + noise
+    defects = rng.poisson(np.exp(1 + 0.8 * np.tanh((thickness - 2) / 0.4)))
+    rating = 1 + np.digitize(1.2 * warm + rng.normal(size=n), [-1.5, -0.5, 0.5, 1.5])
+    chance = 1 / (1 + np.exp(-1.3 * (rating - 3) + 0.5 * (defects - 3)))
+    passed = rng.random(n) < chance
+    logits = np.column_stack([np.zeros(n), 2 * warm, np.array([-1.5, 0.0, 1.5])[machine]])
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    outcome = (rng.random(n)[:, None] > shares.cumsum(axis=1)).sum(axis=1)
+    return Dataset(
+        np.column_stack([temperature, machine, thickness, defects, rating, passed, outcome]),
+        ["temperature", "machine", "thickness", "defects", "rating", "passed", "outcome"],
+        ["continuous", "category", "continuous", "count", "ordered", "binary", "category"],
+        {
+            "machine": ("M1", "M2", "M3"),
+            "passed": ("no", "yes"),
+            "outcome": ("keep", "rework", "scrap"),
+        },
+    )
+
+
+@pytest.fixture(scope="session")
+def mixed_fit(mixed_data):
+    from momentdag import Knowledge, MomentDAG
+
+    later = ["defects", "rating"], ["passed", "outcome"]
+    knowledge = Knowledge(tiers=[["temperature", "machine"], ["thickness"], *later])
+    estimator = MomentDAG(
+        n_draws=100, random_state=0, knowledge=knowledge, engine_options={"n_starts": 1}
+    )
+    with warnings.catch_warnings():
+        # Few draws mix poorly, and say so.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return estimator.fit(mixed_data)

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 import momentdag as md
-from momentdag.errors import DataError, KnowledgeError, OptionError
+from momentdag.errors import DataError, DataWarning, KnowledgeError, OptionError
 
 pytestmark = pytest.mark.filterwarnings(
     # Tiny numbers of draws are poor on purpose here; test_poor_draws_are_reported looks at it.
@@ -32,9 +32,10 @@ def fitted(simulation):
     return md.MomentDAG(n_draws=400, random_state=0).fit(simulation.data)
 
 
+@pytest.mark.slow
 def test_scikit_learn_accepts_it_as_an_estimator():
     # About what an estimator is, not how well it fits: few inducing rows, few draws.
-    options = {**QUICK, "n_inducing": 5, "n_chains": 1}
+    options = {**QUICK, "n_inducing": 5, "n_worlds": 5}
     estimator = md.MomentDAG(n_draws=20, engine_options=options, random_state=0)
     with warnings.catch_warnings():
         # The checks fit tiny random tables, of which momentdag rightly warns.
@@ -178,8 +179,9 @@ def test_bad_options_are_refused(simulation, options, message):
 
 @pytest.mark.filterwarnings("default")
 def test_poor_draws_are_reported(simulation):
+    options = {**QUICK, "posterior": "plain"}
     with pytest.warns(ConvergenceWarning, match="n_draws"):
-        md.MomentDAG(n_draws=12, random_state=0, engine_options=QUICK).fit(
+        md.MomentDAG(n_draws=12, random_state=0, engine_options=options).fit(
             simulation.data.iloc[:60]
         )
 
@@ -194,5 +196,74 @@ def test_verbose_shows_progress_on_standard_error(simulation, capsys):
         simulation.data
     )
     captured = capsys.readouterr()
-    assert "the Markov chains" in captured.err
+    assert "the draws in worlds" in captured.err
     assert captured.out == ""
+
+
+def messy_table(n=120):
+    rng = np.random.default_rng(0)
+    dose = rng.uniform(1, 3, n)
+    return pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "dose": dose,
+            "when": pd.date_range("2020-01-01", periods=n, freq="17min"),
+            "response": np.sin(2 * dose) + 0.2 * rng.normal(size=n),
+        }
+    )
+
+
+def messy_fit(**options):
+    estimator = md.MomentDAG(n_draws=30, random_state=0, engine_options=QUICK, **options)
+    with pytest.warns(DataWarning, match="Left out: 'id'"):
+        return estimator.fit(messy_table())
+
+
+class TestOrdinaryTables:
+    def test_what_was_done_is_said_and_kept(self):
+        fitted = messy_fit()
+        assert fitted.posterior_.names == ("dose", "when", "response")
+        assert fitted.recipe_.column("id").action == "leave out"
+        assert {row["column"] for row in fitted.account_} == set(messy_table().columns)
+        assert fitted.result_.observed.kinds["when"] == "time"
+        # Columns of dates are never effects.
+        assert fitted.posterior_.edge_probability("dose", "when") == 0
+        assert fitted.posterior_.edge_probability("response", "when") == 0
+
+    def test_new_rows_are_prepared_by_the_same_recipe(self):
+        fitted = messy_fit()
+        scores = fitted.score_samples(messy_table())
+        np.testing.assert_array_equal(fitted.score_samples(messy_table().iloc[50:]), scores[50:])
+        holed = messy_table().assign(dose=np.nan)
+        with pytest.raises(DataError, match=r"missing values .*'dose'"):
+            fitted.score_samples(holed)
+
+    def test_kinds_and_missing_cells_are_stated(self):
+        estimator = md.MomentDAG(kinds={"id": "continuous"}, missing="drop")
+        table = messy_table()
+        table.loc[:39, "dose"] = np.nan
+        with pytest.warns(DataWarning, match="these rows are left out"):
+            request = estimator.prepare(table)
+        assert request.dataset.names[0] == "id"
+        assert request.dataset.n_samples == 80
+        with pytest.warns(DataWarning, match="the fit imputes them"):
+            assert md.MomentDAG().prepare(table).dataset.has_missing
+        with pytest.raises(DataError, match="no missing values"):
+            md.MomentDAG(missing="refuse").prepare(table)
+        with pytest.raises(OptionError, match="'never'"):
+            md.MomentDAG(missing="never").prepare(table)
+        with pytest.raises(OptionError, match="'nobody'"):
+            md.MomentDAG(kinds={"nobody": "count"}).prepare(table)
+
+    def test_knowledge_of_a_column_that_was_left_out(self):
+        knowledge = md.Knowledge(order=[("id", "dose")])
+        with (
+            pytest.warns(DataWarning, match="Left out"),
+            pytest.raises(KnowledgeError, match=r"'id', in .*was left out"),
+        ):
+            md.MomentDAG(knowledge=knowledge).prepare(messy_table())
+
+    def test_clean_tables_are_not_mentioned(self, simulation):
+        # Warnings are errors in this suite.
+        request = md.MomentDAG().prepare(simulation.data)
+        assert request.dataset == md.Dataset.from_table(simulation.data)

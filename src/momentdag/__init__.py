@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from momentdag.graph import MomentGraph
     from momentdag.knowledge import Knowledge
     from momentdag.posterior import Posterior
-    from momentdag.table import Dataset
+    from momentdag.table import Dataset, Recipe, check
 
 __all__ = [
     "Dataset",
@@ -37,8 +37,10 @@ __all__ = [
     "MomentGraph",
     "MomentdagError",
     "Posterior",
+    "Recipe",
     "__version__",
     "baselines",
+    "check",
     "datasets",
     "effects",
     "metrics",
@@ -57,6 +59,8 @@ _HOMES = {
     "MomentGraph": "momentdag.graph",
     "MomentdagError": "momentdag.errors",
     "Posterior": "momentdag.posterior",
+    "Recipe": "momentdag.table",
+    "check": "momentdag.table",
 }
 _SUBPACKAGES = (
     "baselines",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -17,14 +18,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.protocol import Engine, FitRequest, FitResult
-from momentdag.errors import DataError, OptionError, quote
+from momentdag.errors import DataError, DataWarning, OptionError, quote
 from momentdag.graph import Selection
 from momentdag.knowledge import CompiledKnowledge, Knowledge
+from momentdag.knowledge.tables import compile_for_table
 from momentdag.progress import ProgressBar
 from momentdag.seeds import Seed, seed_of
-from momentdag.table import Dataset
-from momentdag.table.checks import check_finite, check_variances
+from momentdag.table import Dataset, Prepared, prepare_table
+from momentdag.table.checks import check_finite, check_shape, check_variances
+from momentdag.table.prepare import encode_table
+from momentdag.table.raw import read_raw
 from momentdag.table.tables import read_table
+
+if TYPE_CHECKING:
+    from momentdag.effects.alignment import Alignment
+    from momentdag.effects.world import World
 
 __all__ = ["MomentDAG"]
 
@@ -55,6 +63,12 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
     engine_options : dict or None
         Options of the engine, see `momentdag.engines.evidence.options.EvidenceOptions` and
         `momentdag.engines.variational.options.VariationalOptions`.
+    kinds : dict or None
+        Kinds of columns, by name, that are not to be guessed: "continuous", "ordered", "count",
+        "binary", "category", "time", or "identifier" for one to leave out.
+    missing : {"auto", "impute", "drop", "refuse"}
+        What to do about missing cells: leave out their rows, or draw them from the model. "auto"
+        leaves out rows where that costs less than 5 % of them.
 
     Attributes
     ----------
@@ -74,6 +88,10 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         The knowledge as matrices over the columns.
     result_ : FitResult
         All of the above as the engine returned it.
+    recipe_ : Recipe or None
+        What was done to the columns of the table; None if a `Dataset` was fitted.
+    account_ : tuple of dict
+        The same for people: column, kind, action and why.
     n_features_in_, feature_names_in_
         As in every scikit-learn estimator.
 
@@ -95,6 +113,8 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         random_state: Seed = None,
         verbose: bool = False,
         engine_options: dict[str, Any] | None = None,
+        kinds: dict[str, Any] | None = None,
+        missing: Literal["auto", "impute", "drop", "refuse"] = "auto",
     ) -> None:
         self.engine = engine
         self.knowledge = knowledge
@@ -103,6 +123,8 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
         self.engine_options = engine_options
+        self.kinds = kinds
+        self.missing = missing
 
     def fit(self, X: Any, y: object = None) -> MomentDAG:
         """Learn the posterior from a table.
@@ -110,7 +132,9 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : table, shape (n_samples, n_variables)
-            A pandas or polars frame, an array, or a `Dataset`. Names are kept.
+            A pandas or polars frame, an array, or a `Dataset`. Names are kept. Columns may hold
+            numbers, text, booleans or dates, and cells may be missing; `momentdag.check` tells
+            what is done about it.
         y : ignored
 
         Raises
@@ -124,6 +148,8 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         -----
         ConvergenceWarning
             If the chains disagree; the message says what to change.
+        DataWarning
+            If something in the table was changed, or should be looked at.
         """
         request = self.prepare(X)
         if not self.verbose:
@@ -139,7 +165,7 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         DataError, KnowledgeError, OptionError
             As from `fit`.
         """
-        self.build_engine()
+        engine = self.build_engine()
         for name in ("n_draws", "n_jobs"):
             value = getattr(self, name)
             all_cores = name == "n_jobs" and value == -1
@@ -151,25 +177,46 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         knowledge = Knowledge() if self.knowledge is None else self.knowledge
         if not isinstance(knowledge, Knowledge):
             raise OptionError(f"Expected knowledge to be a Knowledge; got {type(knowledge)}.")
-        if isinstance(X, Dataset):
-            self._remember_columns(X.names)
-        else:
-            try:
-                validate_data(self, X, skip_check_array=True)
-            except TypeError as error:  # scikit-learn refuses labels of several types
-                raise DataError(f"Expected column names as text; {error}") from error
-        dataset = Dataset.from_table(X, min_variables=2)
+        dataset = self._read(X)
         check_variances(dataset.names, dataset.scale)
-        self.n_features_in_ = dataset.n_variables
+        engine.check(dataset)
+        left_out = {} if self.recipe_ is None else self.recipe_.left_out
         seed = seed_of(self.random_state)
         return FitRequest(
             dataset,
-            knowledge.compile(dataset.names),
+            compile_for_table(knowledge, dataset.names, dataset.roots, left_out),
             int(self.n_draws),
             np.random.default_rng(seed),
             seed,
             int(self.n_jobs),
         )
+
+    def _read(self, X: Any) -> Dataset:
+        """Return the table as a `Dataset`, and remember what was done to it."""
+        if isinstance(X, Dataset | Prepared):
+            dataset = X if isinstance(X, Dataset) else X.dataset
+            if self.kinds or self.missing != "auto":
+                raise OptionError(
+                    "kinds and missing are for tables; this one is prepared already. Give them to "
+                    "the Dataset, or to prepare_table."
+                )
+            check_shape(dataset.values.shape, min_variables=2)
+            self._remember_columns(dataset.names)
+            self.recipe_ = None if isinstance(X, Dataset) else X.recipe
+            self.account_ = () if isinstance(X, Dataset) else X.account
+            return dataset
+        try:
+            validate_data(self, X, skip_check_array=True)
+        except TypeError as error:  # scikit-learn refuses labels of several types
+            raise DataError(f"Expected column names as text; {error}") from error
+        prepared = prepare_table(X, kinds=self.kinds, missing=self.missing)
+        self.recipe_, self.account_ = prepared.recipe, prepared.account
+        for note in prepared.dataset.notes:
+            warnings.warn(note, DataWarning, stacklevel=4)
+        if prepared.changes:
+            more = "See account_, or momentdag.check."
+            warnings.warn(" ".join([*prepared.summary, more]), DataWarning, stacklevel=4)
+        return prepared.dataset
 
     def run(self, request: FitRequest) -> MomentDAG:
         """Fit the request that `prepare` returned, or a copy with another progress or checkpoint.
@@ -199,7 +246,7 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "n_features_in_"):  # read from a folder: no table was validated
             self._remember_columns(posterior.names)
         self.result_ = result
-        self._world: pd.DataFrame | None = None
+        self._world: World | None = None
         self.posterior_ = posterior
         self.summary_ = result.observed.summary
         self.scm_ = result.model
@@ -207,7 +254,9 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         self.status_ = result.status
         self.details_ = dict(result.details)
         stated = Knowledge() if self.knowledge is None else self.knowledge
-        self.knowledge_ = stated.compile(posterior.names) if knowledge is None else knowledge
+        if knowledge is None:
+            knowledge = compile_for_table(stated, posterior.names, result.observed.roots, {})
+        self.knowledge_ = knowledge
         consensus = posterior.consensus(
             knowledge=self.knowledge_ if stated.strength == "hard" else None
         )
@@ -255,18 +304,31 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         DataFrame
-            One row for each column: column, observed_mean, modelled_mean, observed_sd,
-            modelled_sd; quantile_gap, the largest difference of the 5 %, 50 % and 95 % quantiles
-            in observed sds; correlation_gap, the largest error of a correlation, and
-            correlated_with, that with which other column; outside_data, the share of drawn rows
-            that left the region of the data; verdict: "fine", "weak" or "do not use" (mean off by
-            more than 0.2 sd or sd by more than 20 %).
+            One row for each column: column, kind, observed_mean, modelled_mean, observed_sd,
+            modelled_sd (of the codes of a category); quantile_gap, the largest difference of the
+            5 %, 50 % and 95 % quantiles in observed sds; correlation_gap, the largest error of a
+            correlation, and correlated_with, that with which other column; outside_data, the share
+            of drawn rows that left the region of the data; shifted_by and noise_times, what was
+            added to the mean and what the noise was multiplied by to reproduce the column; verdict:
+            "fine", "weak" (roughly, or only so moved) or "do not use" (mean off by more than 0.2 sd
+            or sd by more than 20 % all the same).
 
         Raises
         ------
         OptionError
             If the family has no mechanisms.
         """
+        return self._check_world().check.copy()
+
+    def world_alignment(self) -> Mapping[int, Alignment]:
+        """Return by what columns of the modelled world are moved to reproduce the data.
+
+        Keys are columns. See `momentdag.effects.alignment`; the table of `world_check` has the same
+        numbers.
+        """
+        return dict(self._check_world().alignment)
+
+    def _check_world(self) -> World:
         # Answers are built on the estimator, and are loaded only when they are asked for.
         from momentdag.effects.inputs import read_inputs
         from momentdag.effects.world import check_world
@@ -274,7 +336,7 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         inputs = read_inputs(self)
         if self._world is None:
             self._world = check_world(inputs)
-        return self._world.copy()
+        return self._world
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log density of each row under the posterior mixture, shape (n,).
@@ -288,18 +350,28 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
                 "Expected a fit with mechanisms; the linear family has closed-form evidence only.",
                 fit_with={"engine_options": {"family": "gp"}},
             )
-        if isinstance(X, Dataset):
-            names, values = X.names, X.values
-        else:
-            validate_data(self, X, reset=False, skip_check_array=True)
-            table = read_table(X)
-            names, values = table.names, table.values
-            check_finite(names, values)
+        names, values = self._read_rows(X)
         if names != self.posterior_.names:
             raise DataError(
                 f"Expected the columns {list(self.posterior_.names)}; got {list(names)}."
             )
         return self.scm_.log_density(values, self.posterior_)
+
+    def _read_rows(self, X: Any) -> tuple[tuple[str, ...], FloatArray]:
+        """Return names and values of new rows, as the recipe of the fit has them."""
+        if isinstance(X, Dataset):
+            return X.names, X.values
+        validate_data(self, X, reset=False, skip_check_array=True)
+        recipe = getattr(self, "recipe_", None)
+        if recipe is None:
+            table = read_table(X)
+            names, values = table.names, table.values
+        else:
+            columns = encode_table(read_raw(X), recipe)
+            names = tuple(column.name for column in columns)
+            values = np.column_stack([column.values for column in columns])
+        check_finite(names, values)
+        return names, values
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density per row, for comparing fits on held-out data."""
@@ -308,4 +380,6 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
         return tags

@@ -7,6 +7,7 @@ A folder holds
 - ``mechanisms.npz``: the fitted functions, as JSON and arrays;
 - ``knowledge.json``: the prior knowledge, if any was given;
 - ``data.npz``: the table that was fitted;
+- ``recipe.toml``: what was done to the columns of the source before that;
 - ``log.txt``, ``report.html``: for people;
 - ``checkpoints/``: the finished stages of an unfinished fit; removed when it is complete.
 
@@ -29,31 +30,25 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from momentdag.engines.protocol import FitRequest, FitResult, FittedModel, Progress, silent
-from momentdag.errors import DataError, OptionError, StorageError, quote
+from momentdag.engines.protocol import FitRequest, Progress, silent
+from momentdag.errors import OptionError, StorageError, quote
 from momentdag.estimator import MomentDAG
-from momentdag.graph import MomentGraph
-from momentdag.knowledge import Knowledge
 from momentdag.posterior import Posterior
-from momentdag.storage.archive import read_archive, write_archive
+from momentdag.run_files import read_data, read_estimator, save_files
 from momentdag.storage.checkpoint import FileCheckpoint
 from momentdag.storage.folder import (
     CHECKPOINTS,
     DATA,
-    KNOWLEDGE,
-    MECHANISMS,
     POSTERIOR,
     check_free,
     clear,
     find_run,
-    hash_files,
     open_complete,
     open_folder,
 )
 from momentdag.storage.log import StageLog, logged
 from momentdag.storage.run_info import DataInfo, RunInfo, describe_fit, read_info, write_info
-from momentdag.storage.state import take_array, take_names
-from momentdag.table import Dataset, Observed
+from momentdag.table import Dataset, Prepared, Recipe, prepare_table
 
 __all__ = [
     "DataInfo",
@@ -88,6 +83,19 @@ class Run:
     info: RunInfo
     data: Dataset | None
 
+    @property
+    def account(self) -> list[dict[str, str]]:
+        """What was done to each column of the source: column, kind, action and why.
+
+        Rows with an empty column are about the whole table.
+        """
+        return [dict(row) for row in self.info.account]
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """The same as a recipe, which prepares other rows of the same source."""
+        return self.estimator.recipe_
+
 
 def fit(
     estimator: MomentDAG,
@@ -110,7 +118,8 @@ def fit(
     ----------
     estimator : MomentDAG
         Its ``random_state`` must be an integer.
-    X : table, shape (n_samples, n_variables)
+    X : table, shape (n_samples, n_variables), or Prepared
+        What `momentdag.table.prepare_table` returned brings its own logarithms.
     folder : path-like
         Created if it does not exist.
     resume : bool
@@ -159,9 +168,8 @@ def fit(
         )
     request = estimator.prepare(X)  # may raise, so before the folder is touched
     dataset = request.dataset
-    data = DataInfo(
-        dataset.names, dataset.n_samples, dataset.fingerprint, source, tuple(log_columns)
-    )
+    logs = (*log_columns, *(X.log_columns if isinstance(X, Prepared) else ()))
+    data = DataInfo(dataset.names, dataset.n_samples, dataset.fingerprint, source, logs)
     info = _describe(estimator, data, int(seed))
     with open_folder(folder) as path:
         checkpoint = FileCheckpoint(path / CHECKPOINTS, info.key)
@@ -221,7 +229,7 @@ def save(
     check_is_fitted(estimator, "posterior_")
     posterior = estimator.posterior_
     provenance = posterior.provenance
-    dataset = None if data is None else Dataset.from_table(data)
+    dataset = None if data is None else _as_fitted(estimator, data)
     if dataset is not None and dataset.fingerprint != provenance.data_hash:
         raise OptionError("`data` is not the table this model was fitted to.")
     if dataset is not None and log_columns:  # answers then speak the units of the file
@@ -235,7 +243,7 @@ def save(
         check_free(path, force)
         info = _describe(estimator, about, 0 if provenance.seed is None else provenance.seed)
         clear(path)
-        _save_files(estimator, path, info, dataset)
+        save_files(estimator, path, info, dataset)
     return path
 
 
@@ -255,8 +263,8 @@ def load(folder: str | os.PathLike[str]) -> MomentDAG:
 def load_run(folder: str | os.PathLike[str], *, with_data: bool = False) -> Run:
     """Read a complete run: the estimator, its `run.json` and, on request, its table."""
     with open_complete(folder) as (path, info):
-        data = _read_data(path, info) if with_data and DATA in info.files else None
-        return Run(_read_estimator(path, info), info, data)
+        data = read_data(path, info) if with_data and DATA in info.files else None
+        return Run(read_estimator(path, info), info, data)
 
 
 def load_posterior(folder: str | os.PathLike[str]) -> Posterior:
@@ -276,12 +284,20 @@ def load_data(folder: str | os.PathLike[str]) -> Dataset:
     with open_complete(folder) as (path, info):
         if DATA not in info.files:
             raise StorageError(f"{folder}: the run was saved without its data.")
-        return _read_data(path, info)
+        return read_data(path, info)
+
+
+def _as_fitted(estimator: MomentDAG, data: Any) -> Dataset:
+    """Return a table as the fit has seen it."""
+    recipe = getattr(estimator, "recipe_", None)
+    if recipe is None or isinstance(data, Dataset):
+        return Dataset.from_table(data)
+    return prepare_table(data, recipe).dataset
 
 
 def _describe(estimator: MomentDAG, data: DataInfo, seed: int) -> RunInfo:
     """Return what `run.json` says before the fit."""
-    options = {
+    options: dict[str, Any] = {
         "engine": estimator.engine,
         "n_draws": int(estimator.n_draws),
         "n_jobs": int(estimator.n_jobs),
@@ -289,8 +305,14 @@ def _describe(estimator: MomentDAG, data: DataInfo, seed: int) -> RunInfo:
         # With defaults filled in: they may change from version to version.
         "engine_options": estimator.build_engine().options.to_dict(),
     }
+    if estimator.kinds is not None:
+        options["kinds"] = dict(estimator.kinds)
+    if estimator.missing != "auto":
+        options["missing"] = estimator.missing
     knowledge = None if estimator.knowledge is None else estimator.knowledge.to_dict()
-    return describe_fit(data, options, knowledge)
+    recipe = getattr(estimator, "recipe_", None)
+    info = describe_fit(data, options, knowledge, None if recipe is None else recipe.to_toml())
+    return replace(info, account=tuple(getattr(estimator, "account_", ())))
 
 
 def _fit_and_save(
@@ -309,7 +331,7 @@ def _fit_and_save(
         if info.data.log_columns:  # answers then speak the units of the file
             observed = dataset.observe(info.data.log_columns)
             estimator.adopt(replace(estimator.result_, observed=observed), request.knowledge)
-        _save_files(estimator, folder, info, dataset)
+        save_files(estimator, folder, info, dataset)
     except BaseException as error:
         stopped = isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)
         message = "" if stopped else f"{type(error).__name__}: {error}"
@@ -326,72 +348,3 @@ def _fit_and_save(
         _logger.warning("%s", warning.message)
     for warning in caught:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-
-
-def _save_files(estimator: MomentDAG, folder: Path, info: RunInfo, dataset: Dataset | None) -> None:
-    """Write the files of a fitted estimator and declare the run complete."""
-    estimator.posterior_.save(folder / POSTERIOR)
-    if estimator.scm_ is not None:
-        content, arrays = estimator.scm_.to_state()
-        content = {"engine": estimator.engine, **content}
-        write_archive(folder / MECHANISMS, "mechanisms", content, arrays)
-    if estimator.knowledge is not None:
-        estimator.knowledge.to_file(folder / KNOWLEDGE)
-    if dataset is not None:
-        content = {"names": list(dataset.names)}
-        write_archive(folder / DATA, "data", content, {"values": dataset.values})
-    result = {
-        "status": estimator.status_,
-        "best_mean_edges": estimator.best_graph_.edges("mean"),
-        "best_variance_edges": estimator.best_graph_.edges("variance"),
-        **estimator.result_.observed.to_dict(),
-        "details": estimator.details_,
-    }
-    files = hash_files(folder)
-    write_info(folder, replace(info, status="complete", message="", result=result, files=files))
-
-
-def _read_estimator(path: Path, info: RunInfo) -> MomentDAG:
-    posterior = Posterior.load(path / POSTERIOR)
-    if posterior.names != info.data.names:
-        raise StorageError("posterior and run have different variables")
-    knowledge = Knowledge.from_file(path / KNOWLEDGE) if KNOWLEDGE in info.files else None
-    estimator = MomentDAG(knowledge=knowledge, **info.options)
-    model = None
-    if MECHANISMS in info.files:
-        model = _read_model(path / MECHANISMS, estimator)
-        if model.names != posterior.names:
-            raise StorageError("mechanisms and posterior have different variables")
-    result = info.result
-    best = MomentGraph.from_edges(
-        posterior.names, result["best_mean_edges"], result["best_variance_edges"]
-    )
-    try:
-        observed = Observed.from_dict(result, posterior.names, info.data.log_columns)
-    except DataError as error:
-        raise StorageError(str(error)) from error
-    return estimator.adopt(
-        FitResult(posterior, model, best, observed, result["status"], result["details"])
-    )
-
-
-def _read_model(path: Path, estimator: MomentDAG) -> FittedModel:
-    state = read_archive(path, "mechanisms")
-    if state.content.get("engine") != estimator.engine:
-        raise StorageError(
-            f"{path}: expected mechanisms of the engine {quote(estimator.engine)}; got "
-            f"{quote(state.content.get('engine'))}."
-        )
-    try:
-        return estimator.build_engine().restore_model(state)
-    except StorageError as error:
-        raise StorageError(f"{path}: {error}") from error
-
-
-def _read_data(path: Path, info: RunInfo) -> Dataset:
-    content, arrays = read_archive(path / DATA, "data")
-    names = take_names(content)
-    dataset = Dataset(take_array(arrays, "values", np.float64, (None, len(names))), names)
-    if dataset.fingerprint != info.data.fingerprint:
-        raise StorageError(f"{DATA} is not the table of the fit")
-    return dataset

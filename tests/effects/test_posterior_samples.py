@@ -33,6 +33,8 @@ def test_noise_has_the_distribution_of_the_mechanism_and_unit_variance(fitted):
 
 def test_heavy_tails_keep_their_variance():
     class Heavy:
+        is_discrete = False
+
         def simulated_noise_cdf(self, noise):
             return stdtr(3.0, noise * np.sqrt(3.0))
 

@@ -19,6 +19,8 @@ GRAPH = MomentGraph.from_edges(
 class Recorded:
     """X = sum of the row + noise; counts the rows it was asked about."""
 
+    is_discrete = False
+
     def __init__(self, parents):
         self.parents = parents
         self.n_rows = 0

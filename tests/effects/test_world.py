@@ -28,7 +28,7 @@ def check(make_fit, mean=3.0, sd=SD, correlation=CORRELATION):
     summary = pd.DataFrame(rows, index=pd.Index(NAMES), columns=[*normal, "mean", "sd"])
     correlations = np.array([[1, correlation], [correlation, 1]])
     observed = Observed(summary, {}, correlations)
-    return check_world(EffectInputs(inputs.posterior_, inputs.scm_, observed))
+    return check_world(EffectInputs(inputs.posterior_, inputs.scm_, observed)).check
 
 
 def test_a_model_of_the_data_is_fine(make_fit):
@@ -56,6 +56,33 @@ def test_what_is_off_is_said(make_fit, observed, verdict, words):
     table = check(make_fit, **observed)
     assert table["verdict"].iloc[1] == verdict
     assert words in describe_world(table)
+
+
+@pytest.mark.parametrize(("mean", "sd"), [(3 + 0.3 * SD, SD), (3.0, 1.1 * SD), (3.5, SD / 1.07)])
+def test_a_column_is_moved_to_the_level_and_spread_of_the_data(make_fit, mean, sd):
+    table = check(make_fit, mean=mean, sd=sd).set_index("column")
+    assert table.loc["y", "modelled_mean"] == pytest.approx(mean, abs=0.1 * SD)
+    assert table.loc["y", "modelled_sd"] == pytest.approx(sd, rel=0.1)
+    assert table.loc["y", "shifted_by"] == pytest.approx(mean - 3, abs=0.1 * SD)
+    assert table.loc["x", "noise_times"] == 1
+
+
+def test_answers_are_those_of_the_aligned_world(make_fit):
+    # Observed: y lies higher by 0.4 sd, and its noise has 1.3 times the sd of the model's.
+    inputs = make_fit(NAMES, [(GRAPH, FUNCTIONS, 4)])
+    sd = np.sqrt(4 + 1.3**2)
+    summary = inputs.result_.observed.summary.copy()
+    summary.loc["y", ["mean", "sd"]] = 3 + 0.4 * SD, sd
+    summary.loc["x", ["mean", "sd"]] = 0, 1
+    observed = Observed(summary, {}, np.array([[1, CORRELATION], [CORRELATION, 1]]))
+    world = check_world(EffectInputs(inputs.posterior_, inputs.scm_, observed))
+    assert world.alignment.keys() == {1}
+    np.testing.assert_allclose(world.alignment[1], (0.4 * SD, 1.3), rtol=0.05)
+    inputs.world_alignment = lambda: world.alignment
+    low, high = (md.effects.intervene(inputs, do={"x": x}, targets=["y"]) for x in (0.0, 1.0))
+    assert low.means.mean() == pytest.approx(3 + 0.4 * SD, abs=0.05)
+    assert high.means.mean() - low.means.mean() == pytest.approx(2, abs=1e-6)
+    assert high.sds.mean() == pytest.approx(1.3, rel=0.03)
 
 
 def test_a_fit_without_mechanisms_cannot_be_checked():

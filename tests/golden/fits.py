@@ -84,6 +84,8 @@ def small_noise() -> pd.DataFrame:
 
 
 def fitted(data: pd.DataFrame, engine: str = "evidence", n_draws: int = 400, **options: object):
+    if engine == "evidence":
+        options = {"posterior": "plain", **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return md.MomentDAG(
@@ -204,7 +206,10 @@ def informed() -> Values:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         estimator = md.MomentDAG(
-            knowledge=knowledge, n_draws=200, random_state=1, engine_options=QUICK
+            knowledge=knowledge,
+            n_draws=200,
+            random_state=1,
+            engine_options={"posterior": "plain", **QUICK},
         ).fit(data)
     return sampled(estimator)
 
@@ -247,6 +252,14 @@ GOLDENS: dict[str, Golden] = {
         "evidence", 1.0, lambda: edge_counts(fitted(simulated("anm-20", 80), n_draws=60, **QUICK))
     ),
     "chain-knowledge": Golden("evidence", SAMPLED, informed),
+    "worlds": Golden(
+        "evidence", 0.05, lambda: sampled(fitted(three_columns(), posterior="worlds"))
+    ),
+    "worlds-orders": Golden(
+        "evidence",
+        SAMPLED,
+        lambda: sampled(fitted(simulated("sparse-5", 150), posterior="worlds", **QUICK)),
+    ),
     "chain-answers": Golden("evidence", SAMPLED, lambda: answers(chain_fit(), "x5", "x4")),
     "screening": Golden("evidence", 1e-4, lambda: screening(three_columns())),
     "criticism": Golden("evidence", 1e-4, lambda: criticism(exact_fit(), three_columns())),

@@ -8,7 +8,13 @@ import pytest
 from fits import GOLDENS, METHODS, VALUES, method_version
 
 KEPT = json.loads(VALUES.read_text(encoding="utf-8"))
-SLOW = {"chain-large", "variational-answers", "variational-lbfgs", "variational-published"}
+SLOW = {
+    "chain-large",
+    "variational",
+    "variational-answers",
+    "variational-lbfgs",
+    "variational-published",
+}
 
 
 @pytest.mark.parametrize("method", METHODS)

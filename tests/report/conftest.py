@@ -51,6 +51,21 @@ def report(fit, data, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def mixed_report(mixed_fit, mixed_data, tmp_path_factory):
+    """The report of a fit with columns of every kind, with an account of what was done to them."""
+    account = [
+        {"column": "part", "kind": "identifier", "action": "leave out", "why": "It runs from 1."},
+        *(
+            {"column": name, "kind": kind, "action": "keep", "why": f"Looks {kind}."}
+            for name, kind in zip(mixed_data.names, mixed_data.kinds, strict=True)
+        ),
+        {"column": "", "kind": "", "action": "note", "why": "No cell is missing."},
+    ]
+    path = tmp_path_factory.mktemp("mixed") / "report.html"
+    return md.report.write_report(mixed_fit, mixed_data, path, title="Parts", account=account)
+
+
+@pytest.fixture(scope="session")
 def browser():
     """Start Debian's chromium, with its console and network logs kept."""
     from selenium import webdriver

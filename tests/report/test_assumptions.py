@@ -68,3 +68,29 @@ def test_few_rows_raise_doubt(fit):
 def test_independent_rows_show_no_lag_correlation(seed):
     _, _, p_value = lag_correlation(np.random.default_rng(seed).normal(size=(300, 10)))
     assert p_value > 0.01
+
+
+def test_levels_raise_no_doubt_about_their_noise(mixed_fit, mixed_data):
+    criticism = md.screening.criticise(mixed_fit, mixed_data, n_draws=5)
+    convergence = check_convergence(mixed_fit.posterior_)
+    screening = md.screening.heteroscedasticity(mixed_data, model=mixed_fit)
+    assumptions = judge_assumptions(mixed_data, convergence, screening, criticism)
+    by_title = {one.title: one for one in assumptions}
+    kinds = by_title["Columns are what they are taken for"]
+    assert kinds.verdict == "looks fine", kinds.reason
+    assert "2 category" in kinds.reason
+    noise = by_title["Gaussian noise"].reason
+    assert not any(name in noise for name in ("passed", "machine", "outcome", "rating"))
+
+
+def test_rows_in_the_order_of_their_time_are_no_drift():
+    rng = np.random.default_rng(0)
+    day, x = np.sort(rng.uniform(0, 90, 150)), rng.normal(size=150)
+    kinds = ["time", "continuous"]
+    dataset = Dataset(np.column_stack([day, x]), ["day", "x"], kinds)
+    fit = md.MomentDAG(n_draws=100, random_state=0).fit(dataset)
+    criticism = md.screening.criticise(fit, dataset, n_draws=5)
+    assumptions = judge_assumptions(dataset, check_convergence(fit.posterior_), None, criticism)
+    rows = next(one for one in assumptions if one.title == "Independent rows")
+    assert rows.verdict == "looks fine", rows.reason
+    assert "Residuals of x" in rows.reason

@@ -270,6 +270,83 @@ def test_a_screenshot_is_kept(page):
     assert ((blue > 0.5) & (red < 0.25)).sum() > 200
 
 
+@pytest.fixture
+def mixed_page(browser, mixed_report):
+    with opened(browser, mixed_report) as driver:
+        yield driver
+
+
+def draw_curves(driver, k, expected):
+    """Choose a variable and wait until its curves are drawn."""
+    choose(driver, k)
+    driver.execute_script("document.getElementById('detail').scrollIntoView()")
+    count = "return document.querySelectorAll('#detail .plot .main-svg:first-child').length"
+    WebDriverWait(driver, _PATIENCE).until(lambda d: d.execute_script(count) == expected)
+
+
+def test_a_binary_effect_has_bars_and_a_probability_axis(mixed_page, mixed_data):
+    draw_curves(mixed_page, mixed_data.index("passed"), 2)
+    assert set(lines(mixed_page, "#detail .ytitle")) == {"P(passed = yes)"}
+    bars = mixed_page.find_elements(By.CSS_SELECTOR, "#detail .plot .bars .point")
+    assert len(bars) == 5  # one for each rating
+    assert {"1", "2", "3", "4", "5"} <= set(lines(mixed_page, "#detail .xtick text"))
+    assert "variance follows from its mean" in lines(mixed_page, "#detail .note")[0]
+    assert not mixed_page.find_elements(By.ID, "levers")
+    assert lines(mixed_page, "#about .hint")[0].startswith("binary: no 5")
+    assert not mixed_page.find_elements(By.ID, "variance-parents")
+
+
+def test_a_category_has_a_bar_for_each_level(mixed_page, mixed_data):
+    draw_curves(mixed_page, mixed_data.index("outcome"), 2)
+    assert set(lines(mixed_page, "#detail .ytitle")) == {"P(outcome)"}
+    bars = mixed_page.find_elements(By.CSS_SELECTOR, "#detail .plot .bars .point")
+    assert len(bars) == 9  # three levels at each of three machines
+    assert {"M1", "M2", "M3"} <= set(lines(mixed_page, "#detail .xtick text"))
+    assert {"keep", "rework", "scrap"} <= set(lines(mixed_page, "#detail .legendtext"))
+    assert "no variance to split" in lines(mixed_page, "#detail .note")[0]
+
+
+def test_a_number_has_points_at_the_levels_of_a_category(mixed_page, mixed_data):
+    draw_curves(mixed_page, mixed_data.index("thickness"), 2)
+    assert {"M1", "M2", "M3"} <= set(lines(mixed_page, "#detail .xtick text"))
+    assert mixed_page.find_elements(By.CSS_SELECTOR, "#detail .plot .errorbars")
+    assert set(lines(mixed_page, "#detail .ytitle")) == {"mean of thickness"}
+    settings = lines(mixed_page, "#levers tbody td:nth-child(2)")
+    assert set(settings) & {"M1", "M2", "M3"}
+
+
+def test_every_variable_and_every_check_of_a_mixed_fit_is_drawn(mixed_page, mixed_data):
+    for k in range(mixed_data.n_variables):
+        choose(mixed_page, k)
+        for place in ("detail", "criticism"):
+            mixed_page.execute_script(f"document.getElementById('{place}').scrollIntoView()")
+            seen = (
+                f"return [...document.querySelectorAll('#{place} .plot')]"
+                ".every((plot) => plot.querySelector('.main-svg'))"
+            )
+            WebDriverWait(mixed_page, _PATIENCE).until(lambda d, s=seen: d.execute_script(s))
+    against = Select(mixed_page.find_element(By.ID, "against"))
+    against.select_by_visible_text("machine")
+    assert {"M1", "M2", "M3"} <= set(lines(mixed_page, "[data-plot=residual] .xtick text"))
+
+
+def test_what_was_done_to_each_column(mixed_page):
+    mixed_page.execute_script("document.getElementById('columns').scrollIntoView()")
+    rows = lines(mixed_page, "#columns-table tbody tr")
+    assert rows[0] == "part identifier left out It runs from 1."
+    assert "machine category used; levels M1, M2, M3 Looks category." in rows
+    assert lines(mixed_page, "#columns li") == ["No cell is missing."]
+    shares = [row for row in lines(mixed_page, "#world-table tbody tr") if "rework" in row]
+    assert shares[0].startswith("outcome category rework: 39 % rework: ")
+    assert "Left out: machine, passed, outcome;" in lines(mixed_page, "#screening p")[0]
+
+
+def test_a_screenshot_of_the_mixed_report_is_kept(mixed_page, mixed_data):
+    ARTEFACTS.mkdir(exist_ok=True)
+    draw_curves(mixed_page, mixed_data.index("outcome"), 2)
+    assert mixed_page.save_screenshot(str(ARTEFACTS / "mixed.png"))
+
+
 @pytest.mark.slow  # runs the demo, which fits eleven variables
 def test_the_report_of_the_demo(browser, tmp_path):
     program = Path(sys.executable).with_name("momentdag")

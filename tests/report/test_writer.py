@@ -101,11 +101,15 @@ def test_bad_input_is_named(fit, data, tmp_path):
         md.report.write_report(md.MomentDAG(), data, path)
     with pytest.raises(DataError, match="Expected the columns"):
         md.report.write_report(fit, data.rename(columns={"dose": "Dose"}), path)
-    with pytest.raises(DataError, match="missing"):
-        md.report.write_report(fit, data.replace(data.iloc[0, 0], np.nan), path)
     with pytest.raises(KnowledgeError, match="Dose"):
         md.report.write_report(fit, data, path, knowledge=md.Knowledge(roots=["Dose"]))
     assert not path.exists()
+
+
+def test_rows_with_missing_cells_are_treated_as_in_the_fit(fit, data, tmp_path):
+    holed = data.replace(data.iloc[0, 0], np.nan)
+    page = md.report.write_report(fit, holed, tmp_path / "report.html").read_text("utf-8")
+    assert "199 rows" in page  # few are missing, so their rows are left out
 
 
 def test_an_unwritable_place_is_named(fit, data, tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ def small_table(n=90):
     rng = np.random.default_rng(5)
     x, z = rng.uniform(-2, 2, (2, n))
     y = 10 * (np.sin(1.5 * x) + 0.7 * np.exp(0.6 * z) * rng.normal(size=n))
-    # One column is rounded, so that effects and causes differ (dequantised columns).
+    # One column is rounded: its likelihood is that of a grid.
     return pd.DataFrame({"x 1": np.round(x, 1), "é": z, "y": y})
 
 

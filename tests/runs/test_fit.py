@@ -20,6 +20,7 @@ CHAINS = {
     "n_inducing": 10,
     "noise": "gaussian",
     "method": "chain",
+    "posterior": "plain",
     "n_chains": 2,
     "thinning": 2,
 }
@@ -150,7 +151,7 @@ def test_a_full_disk_while_saving_keeps_the_checkpoints(table, tmp_path, monkeyp
         raise StorageError("Could not write: No space left on device.")
 
     with monkeypatch.context() as patched:
-        patched.setattr("momentdag.runs._save_files", full)
+        patched.setattr("momentdag.runs.save_files", full)
         with pytest.raises(StorageError, match="No space"):
             runs.fit(quick(engine_options=CHAINS), table, tmp_path)
     assert runs.read_info(tmp_path).status == "failed"

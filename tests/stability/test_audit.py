@@ -68,8 +68,8 @@ def test_an_edge_prior_far_from_the_data_is_in_conflict(audit):
 
 def test_the_most_influential_comes_first_and_chance_is_known(audit):
     assert audit.to_frame()["total_change"].is_monotonic_decreasing
-    # Enumerated: another seed shifts systematic draws by one or two in two hundred.
-    assert audit.chance <= 0.01
+    # Enumerated in worlds: another seed shifts systematic draws by a few in two hundred.
+    assert audit.chance <= 0.02
 
 
 def test_the_sentences(audit):

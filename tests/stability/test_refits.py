@@ -39,8 +39,8 @@ def resampled(data, estimator):
 
 def test_exact_posteriors_do_not_depend_on_the_seed(reseeded):
     spread = reseeded.edge_spread()
-    # Three variables are enumerated: draws by systematic sampling differ by a few in a hundred.
-    assert spread["sd"].max() < 0.03
+    # Three variables are enumerated in every world: systematic draws differ by a few in a hundred.
+    assert spread["sd"].max() < 0.04
     assert reseeded.consensus() == GRAPH
     assert "0 only in some." in reseeded.describe()
     assert len({p.provenance.seed for p in reseeded.posteriors}) == 2

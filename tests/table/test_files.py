@@ -85,7 +85,7 @@ class TestText:
         assert Dataset.from_file(str(path)).n_samples == 60
 
     def test_warns_where_the_caller_stands(self, tmp_path):
-        path = write(tmp_path, ["a,b"] + [f"{i % 2},{i * i}" for i in range(40)])
+        path = write(tmp_path, ["a,b"] + [f"{i % 7},{i * i}" for i in range(199)] + ["1,1e9"])
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
             dataset = Dataset.from_file(path)

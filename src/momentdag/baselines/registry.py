@@ -23,6 +23,7 @@ from momentdag.knowledge import Knowledge
 from momentdag.posterior import Posterior, Provenance
 from momentdag.seeds import Seed, seed_of
 from momentdag.table import Dataset
+from momentdag.table.checks import check_finite, check_numbers
 
 __all__ = ["METHODS", "MethodName", "fit"]
 
@@ -114,6 +115,8 @@ def fit(
     entry = METHODS[method]
     settings = entry.options.read(options)
     dataset = Dataset.from_table(X, min_variables=2)
+    check_finite(dataset.names, dataset.values)
+    check_numbers(dataset.names, dataset.kinds, entry.title)
     limits = GraphLimits.of(knowledge, dataset.names)
     seed = seed_of(random_state)
     rng = np.random.default_rng(seed)

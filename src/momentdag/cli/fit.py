@@ -12,14 +12,20 @@ import typer
 import momentdag as md
 from momentdag.cli.console import fit_progress, print_json, print_line
 from momentdag.cli.options import (
+    ColumnsOption,
     DataArgument,
     DrawsOption,
+    DropOption,
     JobsOption,
     JsonOption,
+    KindOption,
     KnowledgeOption,
     LogScaleOption,
+    MissingOption,
     ReportOption,
     SeedOption,
+    SheetOption,
+    TransformOption,
 )
 from momentdag.cli.report import write_into_run
 from momentdag.cli.summary import draws_check, edge_records, print_edges, world_line
@@ -44,6 +50,8 @@ def fit(
             help="An option of the engine; may be repeated.",
         ),
     ],
+    kind: KindOption,
+    transform: TransformOption,
     engine: Annotated[
         Literal["evidence", "variational"],
         typer.Option("--engine", help="How the posterior is computed."),
@@ -61,6 +69,17 @@ def fit(
         ),
     ] = None,
     log_scale: LogScaleOption = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
+    missing: MissingOption = "auto",
+    recipe: Annotated[
+        Path | None,
+        typer.Option("--recipe", help="A recipe that `momentdag check --recipe-out` wrote."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse a table in which anything must be changed.")
+    ] = False,
+    sheet: SheetOption = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Continue an interrupted fit; start if there is none."),
@@ -75,10 +94,13 @@ def fit(
 
     Example: momentdag fit cells.csv -o run --knowledge lab.toml --jobs 2
 
+    Text, dates, missing cells and columns that are no use are dealt with, and said; `momentdag
+    check` shows it beforehand.
+
     The folder holds the whole result. If the fit is cut short (ctrl-C, a kill, a power cut), the
     folder stays valid, and the same command with --resume continues from there.
     """
-    from momentdag.cli.inputs import parse_options, read_data, read_knowledge
+    from momentdag.cli.inputs import TableOptions, parse_options, read_data, read_knowledge
 
     started = time.monotonic()
     if resume and force:
@@ -91,7 +113,9 @@ def fit(
             f"Expected --scheduler with the evidence engine; got --engine {engine}, whose restarts "
             "share one process. Leave --scheduler out."
         )
-    dataset, log_columns = read_data(data, log_scale)
+    table = TableOptions(log_scale, columns, drop, kind, transform, missing, recipe, strict, sheet)
+    prepared = read_data(data, table)
+    dataset = prepared.dataset
     estimator = md.MomentDAG(
         engine=engine,
         knowledge=read_knowledge(knowledge),
@@ -107,12 +131,11 @@ def fit(
         ):
             estimator = md.runs.fit(
                 estimator,
-                dataset,
+                prepared,
                 folder,
                 resume=resume,
                 force=force,
                 source=data.name,
-                log_columns=log_columns,
                 progress=progress,
             )
     except KeyboardInterrupt as error:
@@ -125,6 +148,8 @@ def fit(
     if json:
         print_json(_record(estimator, dataset, folder, path, time.monotonic() - started))
     else:
+        for sentence in prepared.summary:
+            print_line(sentence)
         _print_result(estimator, dataset, folder, path)
 
 
@@ -149,6 +174,7 @@ def _record(
         "draws_are_poor": posterior.diagnostics().is_poor,
         "draws": posterior.diagnostics().grade,
         "world": None if estimator.scm_ is None else estimator.world_check().to_dict("records"),
+        "account": list(estimator.account_),
     }
 
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from momentdag.errors import DataError, OptionError, quote
+from momentdag.errors import DataError, DataWarning, OptionError, quote
 from momentdag.knowledge import Knowledge
-from momentdag.table import Dataset
-from momentdag.table.files import read_file
+from momentdag.table import KINDS, Prepared, Recipe, prepare_table
+from momentdag.table.raw import RawTable
+from momentdag.table.raw_files import read_raw_file
+from momentdag.table.recipe import MissingPolicy, Transform
 
 __all__ = [
+    "TableOptions",
+    "overrides",
     "parse_costs",
     "parse_limits",
     "parse_names",
@@ -24,34 +29,162 @@ __all__ = [
     "parse_settings",
     "read_data",
     "read_knowledge",
+    "read_recipe",
+    "read_source",
 ]
 
 _ALL_COLUMNS = "all"
 _MAX_SETTINGS = 10_000
 
 
-def read_data(path: Path, log_scale: str | None) -> tuple[Dataset, tuple[str, ...]]:
-    """Read a table and take natural logarithms of the columns that ``log_scale`` lists.
+@dataclass(frozen=True)
+class TableOptions:
+    """How a command reads its table, as texts of its options.
 
-    Returns
-    -------
-    Dataset, tuple of str
-        The table, and the columns that are logarithms now.
+    Parameters
+    ----------
+    log_scale, columns, drop : str or None
+        Names separated by commas; ``log_scale`` may be "all".
+    kind, transform : sequence of str
+        As NAME=KIND and NAME=TRANSFORM.
+    missing : {"auto", "impute", "drop", "refuse"}
+    recipe : Path or None
+        A recipe file, in place of all of these.
+    strict : bool
+        Refuse a table in which anything would be changed.
+    sheet : str or None
+        Of a workbook.
+    """
+
+    log_scale: str | None = None
+    columns: str | None = None
+    drop: str | None = None
+    kind: Sequence[str] = ()
+    transform: Sequence[str] = ()
+    missing: MissingPolicy = "auto"
+    recipe: Path | None = None
+    strict: bool = False
+    sheet: str | None = None
+
+
+def read_data(path: Path, options: TableOptions | None = None) -> Prepared:
+    """Read a table, check it and prepare it for a fit.
 
     Raises
     ------
     DataError
         If the table cannot be used or a column to be logged is not positive.
     OptionError
-        If ``log_scale`` names an unknown column.
+        If an option names an unknown column, kind or transform.
+
+    Warns
+    -----
+    DataWarning
+        Once for each note on the table.
     """
+    chosen = TableOptions() if options is None else options
+    raw = read_source(path, chosen)
     try:
-        table = read_file(path)
-        columns = _log_columns(table.names, log_scale)
-        values = _with_logs(table.values, table.names, columns) if columns else table.values
-        return Dataset.from_table(values, table.names, min_variables=2), columns
+        if chosen.recipe is not None:
+            _check_alone(chosen)
+            prepared = prepare_table(raw, read_recipe(chosen.recipe))
+        else:
+            prepared = prepare_table(raw, strict=chosen.strict, **overrides(raw, chosen))
     except DataError as error:
         raise DataError(f"{path}: {error}") from error.__cause__
+    for note in prepared.dataset.notes:
+        warnings.warn(note, DataWarning, stacklevel=2)
+    return prepared
+
+
+def read_source(path: Path, options: TableOptions) -> RawTable:
+    """Read a file as it is.
+
+    Raises
+    ------
+    DataError
+        If it is no table; the message begins with the path.
+    """
+    try:
+        return read_raw_file(path, sheet=options.sheet)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error.__cause__
+
+
+def overrides(raw: RawTable, options: TableOptions) -> dict[str, Any]:
+    """Return the options as arguments of `momentdag.check`.
+
+    Raises
+    ------
+    OptionError
+        If one is malformed or names an unknown column.
+    """
+    transforms = dict.fromkeys(_log_columns(raw, options.log_scale), "log")
+    transforms |= _assignments(options.transform, "--transform", get_args(Transform), raw)
+    chosen = None if options.columns is None else parse_names(options.columns)
+    left = [] if options.drop is None else parse_names(options.drop)
+    for flag, names in (("--columns", chosen), ("--drop", left)):
+        for name in names if names is not None else ():
+            if name not in raw.names:
+                raise OptionError(
+                    f"Expected {flag} to name columns among {list(raw.names)}; got {quote(name)}."
+                )
+    return {
+        "kinds": _assignments(options.kind, "--kind", (*KINDS, "identifier"), raw),
+        "columns": chosen,
+        "drop": left,
+        "transforms": transforms,
+        "missing": options.missing,
+    }
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a recipe file.
+
+    Raises
+    ------
+    DataError
+        If there is none, or it is malformed.
+    """
+    try:
+        return Recipe.from_toml(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"Could not read the recipe {path}: {error}.") from error
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error.__cause__
+
+
+def _check_alone(options: TableOptions) -> None:
+    for flag, value in (
+        ("--log-scale", options.log_scale),
+        ("--columns", options.columns),
+        ("--drop", options.drop),
+        ("--kind", options.kind),
+        ("--transform", options.transform),
+        ("--missing", options.missing != "auto"),
+        ("--strict", options.strict),
+    ):
+        if value:
+            raise OptionError(
+                f"Expected --recipe or {flag}; got both. Write it into the recipe instead."
+            )
+
+
+def _assignments(
+    texts: Sequence[str], flag: str, choices: tuple[str, ...], raw: RawTable
+) -> dict[str, str]:
+    stated = {}
+    for text in texts:
+        name, value = _assignment(text, flag)
+        if value not in choices:
+            raise OptionError(f"Expected {flag} NAME=VALUE with a value among {list(choices)}; "
+                              f"got {quote(text)}.")  # fmt: skip
+        if name not in raw.names:
+            raise OptionError(
+                f"Expected {flag} to name columns among {list(raw.names)}; got {quote(name)}."
+            )
+        stated[name] = value
+    return stated
 
 
 def read_knowledge(path: Path | None) -> Knowledge | None:
@@ -65,40 +198,23 @@ def read_knowledge(path: Path | None) -> Knowledge | None:
     return None if path is None else Knowledge.from_file(path)
 
 
-def _log_columns(names: tuple[str, ...], log_scale: str | None) -> tuple[str, ...]:
+def _log_columns(raw: RawTable, log_scale: str | None) -> list[str]:
     if log_scale is None:
-        return ()
+        return []
     if log_scale == _ALL_COLUMNS:
-        return names
-    columns = tuple(parse_names(log_scale))
+        return [column.name for column in raw.columns if column.type == "number"]
+    columns = parse_names(log_scale)
     for name in columns:
-        if name not in names:
+        if name not in raw.names:
             raise OptionError(
-                f"Expected --log-scale to name columns among {list(names)}, or to be "
+                f"Expected --log-scale to name columns among {list(raw.names)}, or to be "
                 f"{_ALL_COLUMNS!r}; got {name!r}."
             )
     return columns
 
 
-def _with_logs(
-    values: npt.NDArray[np.float64], names: tuple[str, ...], columns: tuple[str, ...]
-) -> npt.NDArray[np.float64]:
-    logged = np.array(values)
-    for name in columns:
-        column = names.index(name)
-        not_positive = np.flatnonzero(values[:, column] <= 0)
-        if len(not_positive):
-            raise DataError(
-                f"expected positive values for --log-scale; column {name!r} has "
-                f"{len(not_positive)} that are not (first at row {not_positive[0]}). Rows count "
-                "from 0."
-            )
-        logged[:, column] = np.log(values[:, column])
-    return logged
-
-
-def parse_settings(texts: Sequence[str]) -> dict[str, list[float]]:
-    """Read ``name=3``, ``name=1,2,3`` and ``name=0:10:5`` (five values from 0 to 10).
+def parse_settings(texts: Sequence[str]) -> dict[str, list[float | str]]:
+    """Read ``name=3``, ``name=1,2,3``, ``name=0:10:5`` (five values from 0 to 10), ``name=M2``.
 
     Raises
     ------
@@ -110,7 +226,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, list[float]]:
     >>> parse_settings(["pkc=3", "mek=0:1:3"])
     {'pkc': [3.0], 'mek': [0.0, 0.5, 1.0]}
     """
-    settings: dict[str, list[float]] = {}
+    settings: dict[str, list[float | str]] = {}
     for text in texts:
         name, values = _assignment(text, "--do")
         if name in settings:
@@ -124,7 +240,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, list[float]]:
                 raise OptionError(f"Expected 1 to {_MAX_SETTINGS} values; got {quote(text)}.")
             settings[name] = np.linspace(low, high, count).tolist()
         else:
-            settings[name] = [_number(value, text) for value in values.split(",")]
+            settings[name] = [_number_or_level(value.strip(), text) for value in values.split(",")]
     return settings
 
 
@@ -214,6 +330,16 @@ def _assignment(text: str, option: str) -> tuple[str, str]:
     if not equals or not name.strip() or not value.strip():
         raise OptionError(f"Expected {option} NAME=VALUE; got {quote(text)}.")
     return name.strip(), value.strip()
+
+
+def _number_or_level(text: str, whole: str) -> float | str:
+    """Return a number, or the name of a level."""
+    try:
+        float(text)
+    except ValueError:
+        if text:
+            return text
+    return _number(text, whole)
 
 
 def _number(text: str, whole: str) -> float:

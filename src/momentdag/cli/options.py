@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 __all__ = [
+    "ColumnsOption",
     "DataArgument",
     "DrawsOption",
+    "DropOption",
     "ForceOption",
     "JobsOption",
     "JsonOption",
+    "KindOption",
     "KnowledgeOption",
     "LevelOption",
     "LogScaleOption",
+    "MissingOption",
     "ReportOption",
     "RunArgument",
     "SeedOption",
+    "SheetOption",
+    "TransformOption",
     "WorldsOption",
 ]
 
@@ -32,7 +38,7 @@ def _check_jobs(jobs: int) -> int:
 DataArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="DATA", help="A CSV, TSV or Parquet file with one row for each observation."
+        metavar="DATA", help="A CSV, Excel or Parquet file with one row for each observation."
     ),
 ]
 RunArgument = Annotated[
@@ -49,6 +55,45 @@ LogScaleOption = Annotated[
         metavar="COLUMNS",
         help="Take natural logarithms of these columns (a,b,c) or of 'all'.",
     ),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option("--columns", metavar="COLUMNS", help="Use only these columns (a,b,c)."),
+]
+DropOption = Annotated[
+    str | None, typer.Option("--drop", metavar="COLUMNS", help="Leave out these columns (a,b,c).")
+]
+KindOption = Annotated[
+    list[str],
+    typer.Option(
+        "--kind",
+        metavar="NAME=KIND",
+        default_factory=list,
+        show_default=False,
+        help="The kind of a column, if it is not to be guessed: continuous, ordered, count, "
+        "binary, category, time or identifier; may be repeated.",
+    ),
+]
+TransformOption = Annotated[
+    list[str],
+    typer.Option(
+        "--transform",
+        metavar="NAME=log",
+        default_factory=list,
+        show_default=False,
+        help="Fit the logarithm of a column; may be repeated.",
+    ),
+]
+MissingOption = Annotated[
+    Literal["auto", "impute", "drop", "refuse"],
+    typer.Option(
+        "--missing",
+        help="Leave out rows with missing cells, or impute these; auto leaves out rows where that "
+        "costs less than 5 % of them.",
+    ),
+]
+SheetOption = Annotated[
+    str | None, typer.Option("--sheet", help="Sheet of an Excel file; the first by default.")
 ]
 DrawsOption = Annotated[
     int, typer.Option("--draws", min=1, help="Number of draws (pairs of graphs).")

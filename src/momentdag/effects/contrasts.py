@@ -10,7 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.effects.inputs import EffectInputs, FittedEstimator, read_inputs
+from momentdag.effects.inputs import (
+    EffectInputs,
+    FittedEstimator,
+    read_inputs,
+    read_world,
+)
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.interventions import intervene_in
 from momentdag.effects.posterior_samples import (
@@ -20,6 +25,7 @@ from momentdag.effects.posterior_samples import (
     draw_samples,
 )
 from momentdag.effects.settings import Settings, parse_do, parse_targets
+from momentdag.effects.targets import categories_of
 from momentdag.errors import OptionError
 
 __all__ = ["Contrast", "contrast", "direct_effect", "total_effect"]
@@ -131,18 +137,18 @@ def contrast(
 
         md.effects.contrast(estimator, do={"z": -1.0}, reference={}).to_frame()
     """
-    inputs = read_inputs(estimator)
+    inputs = read_world(estimator)
     settings, baseline = (_one_setting(inputs, given) for given in (do, reference))
     names = parse_targets(inputs, targets, settings.names + baseline.names)
     check_level(level)
     check_uncertainty(uncertainty)
     how = MonteCarlo() if monte_carlo is None else monte_carlo
     samples = draw_samples(how.rng, inputs, how.n_draws, how.n_rows, uncertainty)
-    after = intervene_in(samples, settings, names)
-    before = intervene_in(samples, baseline, names)
+    after = intervene_in(samples, inputs, settings, names)
+    before = intervene_in(samples, inputs, baseline, names)
     return Contrast(
-        settings.to_frame().iloc[0].to_dict(),
-        baseline.to_frame().iloc[0].to_dict(),
+        inputs.show_settings(settings.to_frame()).iloc[0].to_dict(),
+        inputs.show_settings(baseline.to_frame()).iloc[0].to_dict(),
         names,
         (after.means - before.means)[:, 0],
         (after.sds - before.sds)[:, 0],
@@ -194,13 +200,14 @@ def direct_effect(
     """Contrast two values of a cause with other variables held fixed: a controlled direct effect.
 
     ``hold`` maps variables to the values they are held at; by default every other variable is held
-    at its median, so that only the edge from cause to target can act. Otherwise as `total_effect`.
+    at its median, or the nearest value that it has, so that only the edge from cause to target can
+    act. Otherwise as `total_effect`.
     """
-    inputs = read_inputs(estimator)
+    inputs = read_world(estimator)
     low, high = _two_values(inputs, cause, values)
     if hold is None:
         others = [name for name in inputs.names if name not in (cause, target)]
-        hold = {name: float(inputs.summary.loc[name, "median"]) for name in others}
+        hold = {name: inputs.typical(name) for name in others}
     for name, role in ((cause, "cause"), (target, "target")):
         if name in hold:
             raise OptionError(f"hold names the {role} {name!r}. Hold other variables only.")
@@ -226,6 +233,12 @@ def _two_values(
     inputs: EffectInputs, cause: str, values: tuple[float, float] | None
 ) -> tuple[float, float]:
     inputs.column(cause, "cause")
+    if values is None and inputs.observed.kinds.get(cause) == "category":
+        levels = list(categories_of(inputs.observed)[cause])
+        raise OptionError(f"{cause!r} is a category: name the two levels to compare of {levels}.")
+    if values is None and inputs.observed.kinds.get(cause) == "binary":
+        low, high = inputs.summary.loc[cause, ["min", "max"]]
+        return float(low), float(high)
     if values is None:
         low, high = inputs.summary.loc[cause, ["q05", "q95"]]
         return float(low), float(high)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.effects.inputs import FittedEstimator, read_inputs
+from momentdag.effects.inputs import FittedEstimator, read_world
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.posterior_samples import (
     MonteCarlo,
@@ -160,8 +160,8 @@ def decompose_variance(
 
         md.effects.decompose_variance(estimator, "y").by_part()
     """
-    inputs = read_inputs(estimator)
-    column = inputs.column(target, "target")
+    inputs = read_world(estimator)
+    column = inputs.number(target)
     check_level(level)
     check_uncertainty(uncertainty)
     how = MonteCarlo() if monte_carlo is None else monte_carlo

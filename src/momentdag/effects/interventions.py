@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.effects.inputs import FittedEstimator, read_inputs
+from momentdag.effects.inputs import EffectInputs, FittedEstimator, read_world
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.posterior_samples import (
     MonteCarlo,
@@ -21,7 +21,9 @@ from momentdag.effects.posterior_samples import (
 )
 from momentdag.effects.propagation import Conditional, propagate
 from momentdag.effects.settings import Do, Settings, parse_do, parse_targets
+from momentdag.effects.targets import Target
 from momentdag.effects.trust import Trust, judge
+from momentdag.engines.protocol import as_continuous
 from momentdag.errors import OptionError
 
 __all__ = ["Intervention", "Limits", "intervene", "intervene_in"]
@@ -135,10 +137,11 @@ def intervene(
     estimator : MomentDAG
         Fitted.
     do : mapping from name to number or numbers
-        Variables to set, in the data's units. Several grids are crossed; an empty mapping is no
-        intervention.
+        Variables to set, in the data's units; levels of text by their name. Several grids are
+        crossed; an empty mapping is no intervention.
     targets : sequence of str, optional
-        By default all variables that are not set.
+        By default all variables that are not set. A category stands for its levels, each named
+        "machine=M2": its mean is then the probability of the level.
     limits : mapping from target to (low, high), optional
         Add the probability that the target falls outside; None leaves a side open.
     n_samples : int
@@ -170,7 +173,7 @@ def intervene(
 
         md.effects.intervene(estimator, do={"z": [-1.0, 1.0]}, targets=["y"]).to_frame()
     """
-    inputs = read_inputs(estimator)
+    inputs = read_world(estimator)
     settings = parse_do(inputs, do)
     names = parse_targets(inputs, targets, settings.names)
     check_level(level)
@@ -180,12 +183,14 @@ def intervene(
         raise OptionError(f"Expected n_samples to be 0 or a positive integer; got {n_samples!r}.")
     how = MonteCarlo() if monte_carlo is None else monte_carlo
     samples = draw_samples(how.rng, inputs, how.n_draws, how.n_rows, uncertainty)
-    answer = intervene_in(samples, settings, names, uncertainty, level, bounds, n_samples)
-    return replace(answer, trust=judge(estimator, names))
+    answer = intervene_in(samples, inputs, settings, names, uncertainty, level, bounds, n_samples)
+    involved = [inputs.names[inputs.target(name).column] for name in names]
+    return replace(answer, trust=judge(estimator, involved))
 
 
 def intervene_in(
     samples: Sequence[PosteriorSample],
+    inputs: EffectInputs,
     settings: Settings,
     targets: tuple[str, ...],
     uncertainty: Uncertainty = "both",
@@ -194,7 +199,7 @@ def intervene_in(
     n_samples: int = 0,
 ) -> Intervention:
     """Compute `intervene` in the given samples; ``limits`` has shape (n_targets, 2)."""
-    columns = [samples[0].graph.index(name) for name in targets]
+    wanted = [inputs.target(name) for name in targets]
     shape = (len(samples), len(settings), len(targets))
     means, variances = np.empty(shape), np.empty(shape)
     outside = None if limits is None else np.full(shape, np.nan)
@@ -203,15 +208,15 @@ def intervene_in(
     drawn = []
     left_data = np.zeros(len(settings))
     for k, sample in enumerate(samples):
-        conditional = propagate(sample, settings, columns, count_outside=True)
+        conditional = propagate(sample, settings, wanted, count_outside=True, limits=limits)
         means[k], variances[k] = conditional.moments()
         left_data += weights[k] * conditional.outside
         if outside is not None and limits is not None:
-            outside[k] = _outside(sample, conditional, targets, limits)
+            outside[k] = _outside(sample, conditional, wanted, limits)
         if shares[k]:
-            drawn.append(_first(_shown(sample, conditional, columns), int(shares[k])))
+            drawn.append(_first(_shown(sample, conditional, wanted), int(shares[k])))
     return Intervention(
-        settings.to_frame(),
+        inputs.show_settings(settings.to_frame()),
         targets,
         means,
         np.sqrt(variances),
@@ -227,18 +232,18 @@ def intervene_in(
 def _outside(
     sample: PosteriorSample,
     conditional: Conditional,
-    targets: tuple[str, ...],
+    targets: Sequence[Target],
     limits: FloatArray,
 ) -> FloatArray:
     """Return P(target outside its limits), shape (n_settings, n_targets)."""
-    outside = np.full(conditional.mean.shape[:2], np.nan)
-    for t, name in enumerate(targets):
-        if np.isnan(limits[t]).any():
+    outside = conditional.beyond_limits.copy()
+    for t, (column, _) in enumerate(targets):
+        if np.isnan(limits[t]).any() or sample.discrete(column) is not None:
             continue
         mean, sd = conditional.latent_mean[:, t], conditional.latent_sd[:, t]
         low, high = (float(limit) for limit in limits[t])
-        view = sample.view(sample.graph.index(name))
-        mechanism = sample.mechanisms[name]
+        view = sample.view(column)
+        mechanism = as_continuous(sample.mechanisms[sample.graph.names[column]])
         # Levels have the probabilities that their thresholds were made for.
         cdf = mechanism.noise_cdf if view is None else mechanism.simulated_noise_cdf
         if view is not None:
@@ -269,10 +274,12 @@ def _parse_limits(limits: Limits | None, targets: tuple[str, ...]) -> FloatArray
     return parsed
 
 
-def _shown(sample: PosteriorSample, conditional: Conditional, columns: Sequence[int]) -> FloatArray:
+def _shown(
+    sample: PosteriorSample, conditional: Conditional, targets: Sequence[Target]
+) -> FloatArray:
     """Return the drawn values of the targets in the units of the file."""
     shown = conditional.values.copy()
-    for t, column in enumerate(columns):
+    for t, (column, _) in enumerate(targets):
         view = sample.view(column)
         if view is not None:
             shown[:, t] = view.show(shown[:, t])

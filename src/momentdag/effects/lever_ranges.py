@@ -70,6 +70,8 @@ def find_ranges(
             continue
         if candidates is not None and name not in candidates:
             continue
+        if candidates is None and inputs.observed.kinds.get(str(name)) == "time":
+            continue  # nobody sets the date
         low, high = given.get(name, _usual_range(inputs, str(name)))
         if not (np.isfinite([low, high]).all() and low < high):
             raise OptionError(f"Expected bounds[{name!r}] with low < high; got {(low, high)!r}.")

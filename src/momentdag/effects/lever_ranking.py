@@ -90,17 +90,18 @@ class LeverRanking:
         if self.is_refused and self.trust is not None:
             return f"None. {self.trust.message()}"
         good = self._good()
+        doubt = "" if self.trust is None else self.trust.message()
         if not good.any():
+            none = f"None: no lever moves the mean of {self.target} and keeps its sd."
             if self.goal == "lower_variance":
-                return (
+                none = (
                     f"None: no lever reduces the variance of {self.target} while keeping its mean "
                     f"within {self.tolerance_text}."
                 )
-            return f"None: no lever moves the mean of {self.target} and keeps its sd."
+            return f"{none} {doubt}".rstrip()
         row, setting = self.table.iloc[int(good.argmax())], self.settings[int(good.argmax())]
         what = " and ".join(f"{name} to {value:.4g}" for name, value in setting.items())
         ratio = [f"{100 * row[f'variance_ratio{end}']:.0f}" for end in ("", "_low", "_high")]
-        doubt = "" if self.trust is None else self.trust.message()
         sentence = (
             f"Set {what}. The variance of {self.target} is then {ratio[0]} % of today's "
             f"({ratio[1]} to {ratio[2]} %) and its mean changes by {row['mean_change']:+.3g} "

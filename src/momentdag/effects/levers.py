@@ -19,7 +19,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from momentdag.effects.inputs import EffectInputs, FittedEstimator, read_inputs
+from momentdag.effects.inputs import EffectInputs, FittedEstimator, read_world
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.lever_ranges import Bounds, find_ranges
 from momentdag.effects.lever_ranking import LeverRanking, RankBy
@@ -140,8 +140,8 @@ def levers(
 
         md.effects.levers(estimator, "y").recommended
     """
-    inputs = read_inputs(estimator)
-    inputs.column(target, "target")
+    inputs = read_world(estimator)
+    inputs.number(target)
     check_level(level)
     criterion, tolerance_text = _criterion(inputs, target, goal, tolerance)
     if rank_by not in get_args(RankBy):
@@ -171,7 +171,7 @@ def levers(
     final = LeverSearch(target, samples, criterion, ranges, confidence)
     shown = [_in_file(inputs, setting) for setting in settings]
     rows: list[dict[str, Any]] = [
-        {"levers": " + ".join(setting), "setting": _spell(setting)} for setting in shown
+        {"levers": " + ".join(setting), "setting": _spell(inputs, setting)} for setting in shown
     ]
     unit = float(inputs.summary.loc[target, "sd"])
     for row, setting in zip(rows, settings, strict=True):
@@ -203,8 +203,8 @@ def _in_file(inputs: EffectInputs, setting: Mapping[str, float]) -> dict[str, fl
     }
 
 
-def _spell(setting: Mapping[str, float]) -> str:
-    return ", ".join(f"{name}={value:.4g}" for name, value in setting.items())
+def _spell(inputs: EffectInputs, setting: Mapping[str, float]) -> str:
+    return ", ".join(f"{name}={inputs.spell(name, value)}" for name, value in setting.items())
 
 
 def _has_effect(row: Mapping[str, Any], goal: Goal, unit: float) -> bool:

@@ -15,9 +15,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import qmc
 
+from momentdag.effects.alignment import Alignment
 from momentdag.effects.inputs import EffectInputs
-from momentdag.effects.views import View, make_views
-from momentdag.engines.protocol import Mechanism
+from momentdag.effects.views import Grid, View, make_views
+from momentdag.engines.protocol import (
+    AnyMechanism,
+    DiscreteMechanism,
+    Mechanism,
+    as_continuous,
+    as_discrete,
+)
 from momentdag.errors import OptionError
 from momentdag.graph import MomentGraph
 from momentdag.posterior.monte_carlo import evenly_spaced
@@ -81,39 +88,68 @@ class PosteriorSample:
     Parameters
     ----------
     graph : MomentGraph
-    mechanisms : mapping from name to Mechanism
+    mechanisms : mapping from name to AnyMechanism
     uniforms : float array, shape (n_rows, d)
         Evenly spread points of the unit cube, one column for each variable's noise.
     weight : float
         Share of the posterior that this sample stands for.
     views : mapping from column to View
         Of variables on a grid and of logarithms.
+    alignment : mapping from column to Alignment
+        Of the columns that are moved to reproduce the data.
     """
 
     graph: MomentGraph
-    mechanisms: Mapping[str, Mechanism]
+    mechanisms: Mapping[str, AnyMechanism]
     uniforms: FloatArray
     weight: float
     views: Mapping[int, View] = field(default_factory=dict)
+    alignment: Mapping[int, Alignment] = field(default_factory=dict)
     _noise: dict[int, FloatArray] = field(default_factory=dict, repr=False)
     _distributions: dict[int, FloatArray] = field(default_factory=dict, repr=False)
     _views: dict[int, View] = field(default_factory=dict, repr=False)
+
+    def discrete(self, column: int) -> DiscreteMechanism | None:
+        """Return the mechanism of a variable if it is one of a discrete variable."""
+        mechanism = as_discrete(self.mechanisms[self.graph.names[column]])
+        aligned = self.alignment.get(column)
+        if mechanism is None or aligned is None:
+            return mechanism
+        return mechanism.spread_by(aligned.factor)
+
+    def _continuous(self, column: int) -> Mechanism:
+        return as_continuous(self.mechanisms[self.graph.names[column]])
 
     def view(self, column: int) -> View | None:
         """Return how a variable is seen that comes from its mechanism in this sample."""
         if column not in self.views:
             return None
         if column not in self._views:
-            mechanism = self.mechanisms[self.graph.names[column]]
-            self._views[column] = self.views[column].at(mechanism)
+            discrete = self.discrete(column)
+            view = self.views[column]
+            self._views[column] = view.at(self._continuous(column)) if discrete is None else view
         return self._views[column]
+
+    def shows_exponential(self, column: int) -> bool:
+        """Tell whether a variable on a grid was fitted as a logarithm."""
+        view = self.views.get(column)
+        return isinstance(view, Grid) and view.is_log
+
+    def latent_moments(self, column: int, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and sd of a variable's mechanism at rows of ``values`` (n, d), aligned."""
+        discrete = self.discrete(column)
+        if discrete is not None:
+            return discrete.moments(values)
+        mean, sd = self.mechanisms[self.graph.names[column]].moments(values)
+        aligned = self.alignment.get(column)
+        return (mean, sd) if aligned is None else aligned(mean, sd)
 
     def moments(
         self, column: int, mean: FloatArray, sd: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return mean and sd of a variable as it is seen, given those of its mechanism."""
         view = self.view(column)
-        if view is None:
+        if view is None or self.discrete(column) is not None:
             return mean, sd
         values = self._noise_cdf(column)
         return view.moments(mean, sd, lambda e: np.asarray(np.interp(e, _NODES, values)))
@@ -121,12 +157,16 @@ class PosteriorSample:
     def _noise_cdf(self, column: int) -> FloatArray:
         """Return the distribution function of a variable's noise at the nodes."""
         if column not in self._distributions:
-            mechanism = self.mechanisms[self.graph.names[column]]
-            self._distributions[column] = mechanism.simulated_noise_cdf(_NODES)
+            self._distributions[column] = self._continuous(column).simulated_noise_cdf(_NODES)
         return self._distributions[column]
 
     def noise(self, column: int) -> FloatArray:
-        """Return the standardised noise of one variable, shape (n_rows,)."""
+        """Return the standardised noise of one variable, shape (n_rows,).
+
+        That of a discrete one is even between 0 and 1.
+        """
+        if self.discrete(column) is not None:
+            return self.uniforms[:, column]
         if column not in self._noise:
             noise = np.interp(self.uniforms[:, column], self._noise_cdf(column), _NODES)
             # Finitely many points miss the far tails; rescaling restores the unit variance.
@@ -179,6 +219,7 @@ def draw_samples(
             _shifted(shift_rng, points),
             float(weight),
             views,
+            inputs.alignment,
         )
         for graph, weight in zip(graphs, weights, strict=True)
     ]

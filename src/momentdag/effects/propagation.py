@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from momentdag.effects.posterior_samples import PosteriorSample
 from momentdag.effects.settings import Settings
+from momentdag.effects.targets import Target
 from momentdag.graph import BoolArray, reachability
 
 __all__ = ["Conditional", "ancestors_of", "descendants_of", "propagate"]
@@ -36,6 +37,7 @@ class Conditional(NamedTuple):
     latent_mean: FloatArray  # (n_settings, n_targets, n_rows), of the mechanism, see `views`
     latent_sd: FloatArray  # (n_settings, n_targets, n_rows)
     outside: FloatArray  # (n_settings,), share of rows that left the data, if counted
+    beyond_limits: FloatArray  # (n_settings, n_targets), probability, of discrete targets
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of each target in each setting, (n_settings, n_targets)."""
@@ -65,33 +67,41 @@ def _paths(union_graph: BoolArray, fixed: Sequence[int]) -> BoolArray:
 def propagate(
     sample: PosteriorSample,
     settings: Settings,
-    targets: Sequence[int],
+    targets: Sequence[int | Target],
     noise: FloatArray | None = None,
     *,
     count_outside: bool = False,
+    limits: FloatArray | None = None,
 ) -> Conditional:
-    """Return the conditional moments of target columns in every setting.
+    """Return the conditional moments of targets in every setting.
 
     Parameters
     ----------
     sample : PosteriorSample
     settings : Settings
-    targets : sequence of int
-        Columns; none of them set.
+    targets : sequence of int or Target
+        Columns, or levels of categories; none of them set.
     noise : float array, shape (n_rows, d), optional
-        Standardised noise; by default that of the sample.
+        Standardised noise, uniform for discrete variables; by default that of the sample.
     count_outside : bool
         Also count the rows that leave the data, in a few rows of each setting.
+    limits : float array, shape (n_targets, 2), optional
+        Between which discrete targets should be; NaN for none.
     """
     union, names = sample.graph.union_graph, sample.graph.names
-    needed = ancestors_of(union, targets, settings.columns)
+    wanted = [Target(one) if isinstance(one, int | np.integer) else one for one in targets]
+    needed = ancestors_of(union, [one.column for one in wanted], settings.columns)
     moving = descendants_of(union, settings.columns)
     n_rows = len(sample.uniforms if noise is None else noise)
     order = [names.index(name) for name in sample.graph.order]
     order = [j for j in order if needed[j] and j not in settings.columns]
     columns = {j: sample.noise(j) if noise is None else noise[:, j] for j in order}
 
-    def draw(j: int, mean: FloatArray, sd: FloatArray) -> FloatArray:
+    def draw(j: int, mean: FloatArray, sd: FloatArray, rows: FloatArray) -> FloatArray:
+        discrete = sample.discrete(j)
+        if discrete is not None:
+            uniforms = np.broadcast_to(columns[j], mean.shape).ravel()
+            return discrete.settle(rows.reshape(-1, len(names)), uniforms).reshape(mean.shape)
         values = mean + sd * columns[j]
         view = sample.view(j)
         return values if view is None else view.settle(values)
@@ -101,11 +111,13 @@ def propagate(
     unmoved = {}
     for j in order:
         if not moving[j]:
-            unmoved[j] = sample.mechanisms[names[j]].moments(still)
-            still[:, j] = draw(j, *unmoved[j])
+            unmoved[j] = sample.latent_moments(j, still)
+            still[:, j] = draw(j, *unmoved[j], still)
     shape = (len(settings), len(targets), n_rows)
     mean, sd, drawn, latent_mean, latent_sd = np.empty((5, *shape))
-    result = Conditional(mean, sd, drawn, latent_mean, latent_sd, np.zeros(len(settings)))
+    beyond = np.full((len(settings), len(targets)), np.nan)
+    left_data = np.zeros(len(settings))
+    result = Conditional(mean, sd, drawn, latent_mean, latent_sd, left_data, beyond)
     step = max(1, _MAX_ROWS // n_rows)
     for start in range(0, len(settings), step):
         part = slice(start, start + step)
@@ -116,13 +128,29 @@ def propagate(
         moments = dict(unmoved)
         for j in order:
             if moving[j]:
-                flat = sample.mechanisms[names[j]].moments(values.reshape(-1, len(names)))
+                flat = sample.latent_moments(j, values.reshape(-1, len(names)))
                 moments[j] = flat[0].reshape(values.shape[:2]), flat[1].reshape(values.shape[:2])
-                values[:, :, j] = draw(j, *moments[j])
-        for t, j in enumerate(targets):
+                values[:, :, j] = draw(j, *moments[j], values)
+        for t, (j, level) in enumerate(wanted):
             latent_mean[part, t], latent_sd[part, t] = moments[j]
             mean[part, t], sd[part, t] = sample.moments(j, *moments[j])
             drawn[part, t] = values[:, :, j]
+            discrete = sample.discrete(j)
+            if level is not None and discrete is not None:
+                inside = discrete.probability(values.reshape(-1, len(names)), level, level)
+                mean[part, t] = share = inside.reshape(values.shape[:2])
+                sd[part, t] = np.sqrt(np.maximum(share * (1 - share), 0.0))
+                drawn[part, t] = drawn[part, t] == level
+            elif discrete is not None and sample.shows_exponential(j):
+                shares = discrete.shares(values.reshape(-1, len(names)))
+                shown = np.exp(discrete.levels)
+                first = (shares @ shown).reshape(values.shape[:2])
+                second = (shares @ shown**2).reshape(values.shape[:2])
+                mean[part, t] = first
+                sd[part, t] = np.sqrt(np.maximum(second - first**2, 0.0))
+            elif discrete is not None and limits is not None and np.isfinite(limits[t]).any():
+                inside = discrete.probability(values.reshape(-1, len(names)), *limits[t])
+                beyond[part, t] = 1 - inside.reshape(values.shape[:2]).mean(axis=1)
         if count_outside:
             rows = values[:, :_CHECKED_ROWS].reshape(-1, len(names))
             left = np.zeros(len(rows), dtype=bool)

@@ -5,21 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from momentdag.effects.inputs import EffectInputs
+from momentdag.effects.targets import targets_of
 from momentdag.errors import ExtrapolationWarning, OptionError
 
 __all__ = ["Do", "Settings", "parse_do", "parse_targets", "warn_outside"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 _MAX_NAMED_LEVELS = 10
-Do: TypeAlias = Mapping[str, "float | Sequence[float] | FloatArray"]
-"""Variables to set, each to one value or to a grid of values."""
+Do: TypeAlias = Mapping[str, "float | str | Sequence[float | str] | Sequence[float] | FloatArray"]
+"""Variables to set, each to one value or to a grid of values; levels of text by their names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ def parse_do(inputs: EffectInputs, do: Do) -> Settings:
     if not isinstance(do, Mapping):
         raise OptionError(f"Expected do as a mapping from names to values; got {do!r}.")
     columns = tuple(inputs.column(name, "do") for name in do)
-    grids = [_grid(name, values) for name, values in do.items()]
+    grids = [_grid(name, _codes(inputs, name, values)) for name, values in do.items()]
     fitted = [inputs.to_fit(name, grid) for name, grid in zip(do, grids, strict=True)]
     for name, grid in zip(do, grids, strict=True):
         warn_outside(inputs, name, float(grid.min()), float(grid.max()))
@@ -101,12 +102,12 @@ def parse_targets(
         If a target is unknown, repeated or set by the intervention.
     """
     if targets is None:
-        return tuple(name for name in inputs.names if name not in set_names)
+        targets = [name for name in inputs.names if name not in set_names]
     if isinstance(targets, str):
         raise OptionError(f"Expected targets as a list of names; got {targets!r}.")
+    targets = [one for name in targets for one in targets_of(inputs.observed, name)]
     for name in targets:
-        inputs.column(name, "targets")
-        if name in set_names:
+        if inputs.names[inputs.target(name).column] in set_names:
             raise OptionError(
                 f"Expected targets that are not set; {name!r} is. Remove it from the targets or "
                 "from the intervention."
@@ -134,6 +135,9 @@ def _warn_between(inputs: EffectInputs, name: str, grid: FloatArray) -> None:
     levels = inputs.levels(name)
     if levels is None or len(levels) > _MAX_NAMED_LEVELS:
         return
+    labels = inputs.observed.labels.get(name)
+    if labels is not None and not np.isin(grid, levels).all():
+        raise OptionError(f"Expected do[{name!r}] among its levels {list(labels)}.")
     distance = np.abs(grid[:, None] - levels).min(axis=1)
     never = grid[distance > 1e-6 * np.ptp(levels)]
     inside = never[(never > levels[0]) & (never < levels[-1])]
@@ -144,6 +148,15 @@ def _warn_between(inputs: EffectInputs, name: str, grid: FloatArray) -> None:
             ExtrapolationWarning,
             stacklevel=4,
         )
+
+
+def _codes(inputs: EffectInputs, name: str, values: Any) -> Any:
+    """Return levels of text, one or several, as their codes."""
+    if isinstance(values, str | bool | np.bool_):
+        return inputs.code(name, values)
+    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim == 1):
+        return [inputs.code(name, value) for value in values]
+    return values
 
 
 def _grid(name: str, values: float | Sequence[float] | FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,9 @@ from momentdag.storage.state import State
 from momentdag.table import Dataset, Observed
 
 __all__ = [
+    "AnyMechanism",
     "Checkpoint",
+    "DiscreteMechanism",
     "Engine",
     "FitRequest",
     "FitResult",
@@ -27,6 +29,8 @@ __all__ = [
     "NullCheckpoint",
     "Options",
     "Progress",
+    "as_continuous",
+    "as_discrete",
     "silent",
 ]
 
@@ -72,15 +76,52 @@ class NullCheckpoint:
         """Store nothing."""
 
 
-class Mechanism(Protocol):
-    """X_j = mean + sd · noise for one variable, functions fixed, in the data's units.
+class AnyMechanism(Protocol):
+    """One variable given its parents, functions fixed, in the data's units.
 
     ``values`` (n, d) holds a row for each case with all columns of the data in their order; only
     the columns of the variable's parents are read.
     """
 
+    @property
+    def is_discrete(self) -> bool:
+        """Whether it is a `DiscreteMechanism`, or else a `Mechanism`."""
+
     def moments(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the conditional mean and sd at each row, ((n,), (n,))."""
+
+    def extrapolates(self, values: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return at which rows the parents lie where no data were, (n,)."""
+
+
+class DiscreteMechanism(AnyMechanism, Protocol):
+    """The probabilities of the values of one variable."""
+
+    @property
+    def levels(self) -> FloatArray:
+        """The values it had in the data, rising, (K,)."""
+
+    def shares(self, values: FloatArray) -> FloatArray:
+        """Return the probability of each level, (n, K); counts may have others, too."""
+
+    def spread_by(self, factor: float) -> DiscreteMechanism:
+        """Return the mechanism with ``factor`` times the spread that its mean leaves free."""
+
+    def settle(self, values: FloatArray, uniforms: FloatArray) -> FloatArray:
+        """Return the value that each row takes whose noise is ``uniforms`` (n,) in (0, 1)."""
+
+    def probability(self, values: FloatArray, low: float, high: float) -> FloatArray:
+        """Return P(low <= Y <= high) at each row, (n,)."""
+
+    def distribution(self, values: FloatArray, y: FloatArray) -> FloatArray:
+        """Return P(Y <= y) for each row with its own y (n,), (n,)."""
+
+    def log_masses(self, values: FloatArray, y: FloatArray) -> FloatArray:
+        """Return log P(Y = y) for each row with its own y (n,), (n,)."""
+
+
+class Mechanism(AnyMechanism, Protocol):
+    """X_j = mean + sd · noise."""
 
     def draw_noise(self, rng: np.random.Generator, size: int) -> FloatArray:
         """Draw standardised noise (mean 0, variance 1), (size,)."""
@@ -88,20 +129,38 @@ class Mechanism(Protocol):
     def noise_cdf(self, noise: FloatArray) -> FloatArray:
         """Return P(E <= e) for each standardised residual e, the same shape."""
 
+    def noise_log_density(self, noise: FloatArray) -> FloatArray:
+        """Return log p(e) for each standardised residual e, the same shape."""
+
     def simulated_noise_cdf(self, noise: FloatArray) -> FloatArray:
         """Return the same for simulating rows: close to the residuals of the rows of the fit.
 
         `noise_cdf` is smooth and has tails, for probabilities of rare values.
         """
 
-    def extrapolates(self, values: FloatArray) -> npt.NDArray[np.bool_]:
-        """Return at which rows the parents lie where no data were, (n,)."""
-
     def thresholds(self, levels: FloatArray) -> FloatArray:
         """Return where mean + sd · noise passes from one level of the variable to the next.
 
         ``levels`` (K,) are its distinct values in the data; see `engines.thresholds`.
         """
+
+
+def as_discrete(mechanism: AnyMechanism) -> DiscreteMechanism | None:
+    """Return the mechanism if it is one of a discrete variable."""
+    return cast(DiscreteMechanism, mechanism) if mechanism.is_discrete else None
+
+
+def as_continuous(mechanism: AnyMechanism) -> Mechanism:
+    """Return a mechanism that is known not to be one of a discrete variable.
+
+    Raises
+    ------
+    TypeError
+        If it is.
+    """
+    if mechanism.is_discrete:
+        raise TypeError("Expected a location-scale mechanism; got one of a discrete variable.")
+    return cast(Mechanism, mechanism)
 
 
 class FittedModel(Protocol):
@@ -119,12 +178,12 @@ class FittedModel(Protocol):
     ) -> tuple[FloatArray, FloatArray]:
         """Return the conditional mean and sd of ``variable`` for each row, ((n,), (n,))."""
 
-    def mean_functions(self, graph: MomentGraph) -> Mapping[str, Mechanism]:
+    def mean_functions(self, graph: MomentGraph) -> Mapping[str, AnyMechanism]:
         """Return every variable's mechanism at its posterior mean given a graph pair."""
 
     def draw_functions(
         self, rng: np.random.Generator, graph: MomentGraph
-    ) -> Mapping[str, Mechanism]:
+    ) -> Mapping[str, AnyMechanism]:
         """Draw every variable's mechanism from its posterior given a graph pair."""
 
     def to_state(self) -> State:
@@ -218,6 +277,14 @@ class Engine(Protocol):
     @property
     def options(self) -> Options:
         """How the engine works."""
+
+    def check(self, dataset: Dataset) -> None:
+        """Refuse a table that the engine cannot take, before anything is computed or written.
+
+        Raises
+        ------
+        DataError, OptionError
+        """
 
     def fit(self, request: FitRequest) -> FitResult:
         """Return the posterior over graph pairs given the data."""

@@ -6,22 +6,23 @@ an engine works on the same numbers, and so gives the same answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from momentdag.errors import StorageError
+from momentdag.errors import StorageError, quote
 from momentdag.graph import BoolArray
 from momentdag.storage.state import State, take_floats, take_names
-from momentdag.table import Dataset
+from momentdag.table import KINDS, Dataset, Kind
 
 __all__ = [
     "ColumnUnits",
     "StandardisedTable",
     "as_inputs",
     "canonical_order",
+    "log_counts",
     "read_units",
     "standardise",
 ]
@@ -38,6 +39,21 @@ class ColumnUnits(NamedTuple):
     names: tuple[str, ...]
     location: FloatArray  # (d,)
     scale: FloatArray  # (d,)
+    kinds: tuple[Kind, ...] = ()  # none for continuous columns
+
+    def reordered(self, columns: IndexArray) -> ColumnUnits:
+        """Return the units of columns in another order."""
+        return ColumnUnits(
+            tuple(self.names[j] for j in columns),
+            self.location[columns],
+            self.scale[columns],
+            tuple(self.kinds[j] for j in columns) if self.kinds else (),
+        )
+
+    @property
+    def counts(self) -> BoolArray:
+        """Which columns are counts, whose logarithm log(1 + x) is standardised, (d,)."""
+        return np.array([kind == "count" for kind in self.kinds] or [False] * len(self.names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +109,23 @@ def as_inputs(standardised: FloatArray) -> FloatArray:
     return np.round(standardised, _DECIMALS)
 
 
+def log_counts(table: StandardisedTable, dataset: Dataset) -> StandardisedTable:
+    """Return the table with log(1 + x) of its counts, standardised, in their place."""
+    units = table.units
+    if not units.counts.any():
+        return table
+    values, location, scale = table.values.copy(), units.location.copy(), units.scale.copy()
+    for j in np.flatnonzero(units.counts):
+        logs = np.log1p(dataset.values[:, j])
+        location[j], scale[j] = logs.mean(), logs.std()
+        values[:, table.places[j]] = (logs - location[j]) / scale[j]
+    return replace(table, values=values, units=units._replace(location=location, scale=scale))
+
+
 def standardise(dataset: Dataset) -> StandardisedTable:
     """Return a data set as engines take it."""
     columns = canonical_order(dataset.standardised, dataset.names)
-    units = ColumnUnits(dataset.names, dataset.location, dataset.scale)
+    units = ColumnUnits(dataset.names, dataset.location, dataset.scale, dataset.kinds)
     return StandardisedTable(dataset.standardised[:, columns], columns, units)
 
 
@@ -115,4 +144,9 @@ def read_units(state: State) -> ColumnUnits:
     scale = take_floats(state.arrays, "scale", (len(names),))
     if not (scale > 0).all():
         raise StorageError("Expected positive scales; one is not.")
-    return ColumnUnits(names, location, scale)
+    kinds = state.content.get("kinds", [])
+    if not isinstance(kinds, list) or (kinds and len(kinds) != len(names)):
+        raise StorageError(f"Expected a kind for each variable; got {quote(kinds)}.")
+    if not set(kinds) <= set(KINDS):
+        raise StorageError(f"Expected kinds among {list(KINDS)}; got {quote(kinds)}.")
+    return ColumnUnits(names, location, scale, tuple(kinds))

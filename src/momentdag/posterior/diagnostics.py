@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from momentdag.errors import Spelling, as_python
-from momentdag.posterior.monte_carlo import chain_rows, mixing
+from momentdag.posterior.monte_carlo import Mixing, chain_rows, mixing
 
 if TYPE_CHECKING:
     from momentdag.posterior.container import Posterior
@@ -69,6 +69,8 @@ class Diagnostics:
         standard_error, r_hat, ess, disagreement, beyond_chance, and uncertain; smallest ESS first.
     complaints : tuple of str
         One clause for each problem.
+    n_worlds : int or None
+        Worlds of reweighted rows that the draws come from; None if they come from chains.
 
     Examples
     --------
@@ -93,6 +95,12 @@ class Diagnostics:
     log_posterior_ess: float | None
     edges: pd.DataFrame
     complaints: tuple[str, ...]
+    n_worlds: int | None = None
+
+    @property
+    def least_ess(self) -> float:
+        """Effective sample size below which an edge is weak: few draws of worlds were wanted so."""
+        return MIN_ESS if self.n_worlds is None else _least_ess(self.n_draws)
 
     @property
     def grade(self) -> Grade:
@@ -113,7 +121,7 @@ class Diagnostics:
         if (np.isinf(edges["r_hat"]) | (apart & edges["beyond_chance"])).any():
             return "do not use"
         apart = (edges["disagreement"] > MAX_DISAGREEMENT) & edges["beyond_chance"]
-        poor = (edges["r_hat"] > MAX_R_HAT) | (edges["ess"] < MIN_ESS) | apart
+        poor = (edges["r_hat"] > MAX_R_HAT) | (edges["ess"] < self.least_ess) | apart
         return "weak" if poor.any() else "fine"
 
     @property
@@ -129,6 +137,8 @@ class Diagnostics:
         spell : Spelling
             How options are written where the message is shown: in Python or on the command line.
         """
+        if self.n_worlds is not None:
+            return self._message_of_worlds(spell)
         if not self.is_poor:
             return (
                 f"{self.n_draws} draws in {self.n_chains} chain{'s' * (self.n_chains > 1)} show no "
@@ -145,6 +155,19 @@ class Diagnostics:
             f"{warning if self.grade == 'do not use' else ''}"
         )
 
+    def _message_of_worlds(self, spell: Spelling) -> str:
+        if not self.is_poor:
+            return (
+                f"{self.n_draws} draws from {self.n_worlds} worlds of reweighted rows: the "
+                "probability of an edge has a standard error of at most "
+                f"{self.edges['standard_error'].max() if len(self.edges) else 0.0:.3f}."
+            )
+        more = f"{spell({'n_draws': ...})}, {spell({'engine_options': {'n_worlds': ...}})}"
+        return (
+            f"The draws say little about some edges: {'; '.join(self.complaints)}. Ask for more "
+            f"draws and worlds ({more})."
+        )
+
 
 def diagnose(posterior: Posterior) -> Diagnostics:
     """Return the diagnostics of a posterior; see `Diagnostics`."""
@@ -152,7 +175,10 @@ def diagnose(posterior: Posterior) -> Diagnostics:
     counted = edges[edges["uncertain"]]
     trace = posterior.log_posterior
     r_hat = ess = None
-    if trace is not None and np.isfinite(trace).all():
+    n_worlds = posterior.provenance.options.get("n_worlds")
+    least_ess = MIN_ESS if n_worlds is None else _least_ess(posterior.n_draws)
+    # Log posteriors of different worlds are not comparable.
+    if n_worlds is None and trace is not None and np.isfinite(trace).all():
         mixed = mixing(trace[:, None], posterior.chains)
         r_hat, ess = float(mixed.r_hat[0]), float(mixed.ess[0])
     any_chain = bool(chain_rows(posterior.n_draws, posterior.chains))
@@ -166,7 +192,8 @@ def diagnose(posterior: Posterior) -> Diagnostics:
         log_posterior_r_hat=r_hat,
         log_posterior_ess=ess,
         edges=edges,
-        complaints=tuple(_complaints(posterior.n_draws, counted, r_hat)),
+        complaints=tuple(_complaints(posterior.n_draws, counted, r_hat, least_ess)),
+        n_worlds=n_worlds,
     )
 
 
@@ -179,7 +206,7 @@ def _edges(posterior: Posterior) -> pd.DataFrame:
         causes, effects = np.nonzero(drawn.any(axis=0))
         series = drawn[:, causes, effects]
         probability = series.mean(axis=0)
-        mixed = mixing(series, posterior.chains)
+        mixed = _mixing(posterior, series)
         smoothed = (series.sum(axis=0) + 0.5) / (len(series) + 1)
         variance = smoothed * (1 - smoothed)
         rows = chain_rows(posterior.n_draws, posterior.chains)
@@ -204,6 +231,20 @@ def _edges(posterior: Posterior) -> pd.DataFrame:
     return table.sort_values("ess", kind="stable", ignore_index=True)
 
 
+def _mixing(posterior: Posterior, series: npt.NDArray[np.bool_]) -> Mixing:
+    """Return how well indicators (n_draws, m) are mixed: between worlds, or within chains."""
+    n_worlds = posterior.provenance.options.get("n_worlds")
+    if n_worlds is None:
+        return mixing(series, posterior.chains)
+    # Worlds are independent and have equal shares of the draws, one after the other.
+    means = np.stack([part.mean(axis=0) for part in np.array_split(series, n_worlds)])
+    n_draws, p = len(series), series.mean(axis=0)
+    error = means.var(axis=0) / n_worlds if n_worlds > 1 else p * (1 - p) / n_draws
+    independent = np.where(error > 0, p * (1 - p) / np.maximum(error, 1e-300), n_draws)
+    ess = np.minimum(independent, n_draws)
+    return Mixing(np.ones(len(p)), ess, np.ones(len(p)))
+
+
 def _disagreement(
     series: npt.NDArray[np.bool_], rows: list[npt.NDArray[np.intp]], variance: Any
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -218,19 +259,26 @@ def _disagreement(
     return means.max(axis=0) - means.min(axis=0), error
 
 
-def _complaints(n_draws: int, counted: pd.DataFrame, log_posterior_r_hat: float | None) -> Any:
-    if len(counted) == 0 and n_draws < MIN_ESS:
+def _least_ess(n_draws: int) -> float:
+    # Rounding must not make a sample of independent draws look smaller than it is.
+    return min(MIN_ESS, 0.99 * n_draws)
+
+
+def _complaints(
+    n_draws: int, counted: pd.DataFrame, log_posterior_r_hat: float | None, least_ess: float
+) -> Any:
+    if len(counted) == 0 and n_draws < least_ess:
         yield f"there are only {n_draws} draws (fewer than {MIN_ESS:.0f})"
     bad = counted[counted["r_hat"] > MAX_R_HAT]
     if len(bad):
         worst = bad.loc[bad["r_hat"].idxmax()]
         yield f"{_edge(worst)} has R-hat {worst['r_hat']:.2f} (above {MAX_R_HAT}{_others(bad)})"
-    bad = counted[counted["ess"] < MIN_ESS]
+    bad = counted[counted["ess"] < least_ess]
     if len(bad):
         worst = bad.iloc[0]
         yield (
             f"{_edge(worst)} has an effective sample size of {worst['ess']:.0f} (below "
-            f"{MIN_ESS:.0f}{_others(bad)})"
+            f"{least_ess:.0f}{_others(bad)})"
         )
     bad = counted[(counted["disagreement"] > MAX_DISAGREEMENT) & counted["beyond_chance"]]
     if len(bad):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -51,7 +52,7 @@ def judge_assumptions(
             "It depends on how fast the process is and when it was measured.",
         ),
         _separate_rows(dataset, criticism),
-        _continuous(dataset),
+        _kinds(dataset, criticism),
         _enough_rows(dataset),
         _spread_differs(screening),
         _gaussian(criticism),
@@ -106,10 +107,12 @@ def _separate_rows(dataset: Dataset, criticism: Criticism | None) -> Assumption:
     explanation = "One row says nothing about the next: no drift, no repeated measurements."
     if criticism is None:
         return Assumption(title, explanation, "not checked", _NO_RESIDUALS)
+    # Rows come in the order of their time, which is not a fault.
+    judged = [name for name in dataset.names if name not in dataset.roots]
     # Clipped, so that a few large residuals do not decide.
-    residuals = np.clip(criticism.residuals.standardised.to_numpy(), -3, 3)
+    residuals = np.clip(criticism.residuals.standardised[judged].to_numpy(), -3, 3)
     column, r, p_value = lag_correlation(residuals)
-    name = dataset.names[column]
+    name = judged[column]
     correlation = f"Residuals of {name} have a correlation of {r:.2f} with the previous row"
     if p_value < _LEVEL:
         reason = f"{correlation}. Probabilities are then too certain; keep every k-th row only."
@@ -126,11 +129,18 @@ def _gaussian(criticism: Criticism | None) -> Assumption:
     )
     if criticism is None:
         return Assumption(title, explanation, "not checked", _NO_RESIDUALS)
+    tested = criticism.variables["p_gaussian"].notna()
+    if not tested.any():
+        reason = "No column has noise of this kind: all are discrete."
+        return Assumption(title, explanation, "not checked", reason)
     if not criticism.non_gaussian:
-        return Assumption(title, explanation, "looks fine", "All residuals look Gaussian.")
+        which = (
+            "All residuals" if tested.all() else "All residuals of columns that are not discrete"
+        )
+        return Assumption(title, explanation, "looks fine", f"{which} look Gaussian.")
     reason = f"Residuals are not Gaussian for {_listed(criticism.non_gaussian)}."
-    misfits = criticism.variables.index[criticism.variables["p_noise"] < criticism.level]
-    if criticism.noise != "gaussian" and len(misfits) == 0:
+    p_noise = criticism.variables.loc[list(criticism.non_gaussian), "p_noise"]
+    if criticism.noise != "gaussian" and not (p_noise < criticism.level).any():
         reason += f" The {criticism.noise} noise of this fit matches their shape."
     return Assumption(title, explanation, "doubtful", reason)
 
@@ -152,13 +162,17 @@ def _functions_suffice(criticism: Criticism | None) -> Assumption:
     return Assumption(title, explanation, "doubtful", reason)
 
 
-def _continuous(dataset: Dataset) -> Assumption:
-    title = "Numbers, not categories"
-    explanation = "Every column is measured on a continuous scale, without extreme cells."
+def _kinds(dataset: Dataset, criticism: Criticism | None) -> Assumption:
+    title = "Columns are what they are taken for"
+    explanation = (
+        "Numbers are measured on a scale, counts count, levels have an order or none, as their "
+        "kinds say; and no cell is extreme."
+    )
     notes = [note for note in dataset.notes if not note.startswith("Few rows")]
     if notes:
         return Assumption(title, explanation, "doubtful", " ".join(notes))
-    reason = "No column is discrete or has extreme cells."
+    kinds = ", ".join(f"{n} {kind}" for kind, n in Counter(dataset.kinds).most_common())
+    reason = f"No cell is extreme. Check the kinds above: {kinds}."
     return Assumption(title, explanation, "looks fine", reason)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from momentdag.screening import Criticism, Screening, criticise, heteroscedasticity
 from momentdag.table import Dataset
@@ -19,7 +20,7 @@ __all__ = ["CriticismContent", "ScreeningContent", "criticise_fit", "screen_data
 
 _MAX_SCREENED = 20
 _MAX_CRITICISED = 60
-_N_SCORE_DRAWS = 40
+_N_SCORE_DRAWS = 100  # fewer make ordinary rows look influential
 _N_QUANTILES = 200
 _N_BINS = 20
 
@@ -63,7 +64,8 @@ class CriticismContent:
     bins : list of float array
         Histogram densities of the probability transforms: 1 where the fitted noise is right.
     values, fitted, residuals : float array, shape (n_rows, d)
-        The rows shown: data, conditional means and standardised residuals.
+        The rows shown: data, conditional means (of binary columns the probability of the higher
+        value) and standardised residuals.
     """
 
     findings: list[str]
@@ -105,9 +107,10 @@ def criticise_fit(
     criticism = criticise(estimator, dataset, graph=consensus, n_draws=_N_SCORE_DRAWS)
     _, *findings, score = criticism.describe().split("\n")
     residuals = criticism.residuals
-    n_quantiles = min(_N_QUANTILES, dataset.n_samples)
+    n_rows = residuals.dataset.n_samples  # without incomplete ones
+    n_quantiles = min(_N_QUANTILES, n_rows)
     # For many rows, quantiles at even steps of probability and both ends.
-    at = np.unique(np.linspace(0, dataset.n_samples - 1, n_quantiles).astype(np.intp))
+    at = np.unique(np.linspace(0, n_rows - 1, n_quantiles).astype(np.intp))
     curves = [criticism.quantiles(name) for name in dataset.names]
     bins = [
         np.histogram(residuals.pit[name], bins=_N_BINS, range=(0, 1), density=True)[0]
@@ -121,7 +124,18 @@ def criticise_fit(
         [curve["residual"].to_numpy()[at] for curve in curves],
         curves[0]["normal"].to_numpy()[at],
         bins,
-        dataset.values[shown],
-        residuals.mean.to_numpy()[shown],
+        residuals.dataset.values[shown],
+        _fitted(estimator, residuals.mean).to_numpy()[shown],
         residuals.standardised.to_numpy()[shown],
     )
+
+
+def _fitted(estimator: MomentDAG, mean: pd.DataFrame) -> pd.DataFrame:
+    """Return conditional means with those of binary columns as probabilities."""
+    observed = estimator.result_.observed
+    shown = mean.copy()
+    for name, kind in observed.kinds.items():
+        if kind == "binary":
+            low, high = observed.levels[name]
+            shown[name] = (mean[name] - low) / (high - low)
+    return shown

@@ -21,6 +21,7 @@ from momentdag.report.checks import (
     criticise_fit,
     screen_data,
 )
+from momentdag.report.columns import Account, ColumnsContent, describe_columns
 from momentdag.report.convergence import Convergence, check_convergence
 from momentdag.report.draws import PackedDraws, pack_draws
 from momentdag.report.picture import MIN_PROBABILITY, Picture, draw_picture
@@ -53,6 +54,8 @@ class ReportContent:
     picture : Picture
     world : WorldContent or None
         Whether the model reproduces the data; None without mechanisms.
+    columns : ColumnsContent
+        What was done to each column.
     edges : list of dict
         The table of edges: cause, effect, mean, variance, only, error, consensus.
     strongest : dict
@@ -74,6 +77,7 @@ class ReportContent:
     provenance: dict[str, Any]
     picture: Picture
     world: WorldContent | None
+    columns: ColumnsContent
     edges: list[dict[str, Any]]
     strongest: dict[str, list[dict[str, Any]]]
     draws: PackedDraws
@@ -92,6 +96,7 @@ def gather_content(
     title: str,
     knowledge: Knowledge | None,
     effort: Effort,
+    account: Account | None = None,
 ) -> ReportContent:
     """Compute everything the page shows."""
     posterior = estimator.posterior_
@@ -99,8 +104,12 @@ def gather_content(
     shown = _rows_to_show(checked.n_samples, effort.n_shown)
     consensus = consensus_pair(estimator)
     convergence = check_convergence(posterior)
-    screened = screen_data(estimator, checked, consensus)
-    criticised = criticise_fit(estimator, checked, consensus, shown)
+    screened = criticised = None
+    if not checked.has_missing:  # else there are hardly any complete rows to look at
+        screened = screen_data(estimator, checked, consensus)
+        # The whole table is known as that of the fit.
+        whole = dataset if dataset.n_samples <= _MAX_CHECKED_ROWS else checked
+        criticised = criticise_fit(estimator, whole, consensus, shown)
     assumptions = judge_assumptions(
         dataset,
         convergence,
@@ -119,7 +128,8 @@ def gather_content(
         n_rows_shown=len(shown),
         provenance=posterior.provenance.to_dict(),
         picture=draw_picture(estimator),
-        world=check_model(estimator),
+        world=check_model(estimator, dataset),
+        columns=describe_columns(estimator.result_.observed, dataset, account),
         edges=_edge_rows(estimator, only),
         strongest={
             **{choice: _strongest(posterior, choice) for choice in choices},
@@ -137,12 +147,16 @@ def gather_content(
 
 
 def _rows_to_check(dataset: Dataset) -> Dataset:
-    """Return the table, or random rows of a long one: a page must not take longer than a fit."""
-    if dataset.n_samples <= _MAX_CHECKED_ROWS:
+    """Return the complete rows, or random ones of many: a page must not take longer than a fit.
+
+    A table without enough complete rows is returned as it is.
+    """
+    rows = np.flatnonzero(~dataset.missing.any(axis=1))
+    if len(rows) == dataset.n_samples <= _MAX_CHECKED_ROWS:
         return dataset
-    rows = _rows_to_show(dataset.n_samples, _MAX_CHECKED_ROWS)
+    rows = rows[_rows_to_show(len(rows), _MAX_CHECKED_ROWS)]
     try:
-        return Dataset(dataset.values[rows], dataset.names)
+        return dataset.take_rows(rows)
     except DataError:  # a nearly constant column is constant in these rows
         return dataset
 

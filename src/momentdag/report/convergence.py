@@ -52,6 +52,9 @@ class Convergence:
     labels, probabilities : list
         Name and probability of each edge that occurs in any draw.
     traces : list of Trace
+        One for each chain; of worlds one for either half of them, without a log posterior.
+    n_worlds : int or None
+        Worlds that the draws come from, if not from chains.
     """
 
     is_poor: bool
@@ -66,6 +69,7 @@ class Convergence:
     labels: list[str]
     probabilities: Any
     traces: list[Trace]
+    n_worlds: int | None = None
 
 
 def check_convergence(posterior: Posterior) -> Convergence:
@@ -93,8 +97,14 @@ def check_convergence(posterior: Posterior) -> Convergence:
         uncertain[columns].to_dict("records"),
         labels,
         drawn.mean(axis=0),
-        _traces(posterior, drawn),
+        _traces(posterior, drawn) if diagnostics.n_worlds is None else _halves(drawn),
+        diagnostics.n_worlds,
     )
+
+
+def _halves(drawn: Any) -> list[Trace]:
+    """Return the edges in either half of the worlds; their log posteriors are not comparable."""
+    return [Trace(k, [], [], half.mean(axis=0)) for k, half in enumerate(np.array_split(drawn, 2))]
 
 
 def _traces(posterior: Posterior, drawn: Any) -> list[Trace]:

@@ -25,6 +25,7 @@ _SCRIPTS = (
     "start.js",
     "theme.js",
     "plots.js",
+    "curves.js",
     "graph.js",
     "variable.js",
     "tables.js",
@@ -35,6 +36,7 @@ _SCRIPTS = (
 _SECTIONS = (
     ("glance", "At a glance"),
     ("world", "Model check"),
+    ("columns", "Columns"),
     ("graphs", "Graphs"),
     ("edges", "Edges"),
     ("questions", "Paths"),
@@ -46,7 +48,7 @@ _SECTIONS = (
     ("cite", "Cite"),
 )
 # Written out by the templates; the scripts do not need them.
-_FOR_TEMPLATES = {"edges", "world", "strongest", "audit", "assumptions", "provenance"}
+_FOR_TEMPLATES = {"edges", "world", "columns", "strongest", "audit", "assumptions", "provenance"}
 
 
 def render_page(content: ReportContent) -> str:
@@ -63,6 +65,7 @@ def render_page(content: ReportContent) -> str:
     )
     environment.filters["share"] = _share
     environment.filters["number"] = _number
+    environment.filters["percent"] = _percent
     values = to_plain_values(content)
     for_scripts = {key: value for key, value in values.items() if key not in _FOR_TEMPLATES}
     for_scripts["first"], for_scripts["first_path"] = _opening(content)
@@ -116,6 +119,10 @@ def _share(p: float) -> str:
     if 0.995 <= p < 1:
         return "> 0.99"
     return f"{p:.2f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _number(value: Any) -> str:

@@ -13,6 +13,8 @@ from momentdag.effects import LeverRanking, MonteCarlo, decompose_variance, leve
 from momentdag.effects.inputs import consensus_pair
 from momentdag.posterior import Posterior
 from momentdag.report.curves import Curve, draw_mechanisms, parent_curves
+from momentdag.report.levels import Form, form_of, level_shares, names_of_levels
+from momentdag.table import Observed
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
@@ -25,6 +27,7 @@ _N_PARENT_SETS = 3
 _MIN_CAUSE = 0.1  # least probability of a path from a lever to its target
 _MAX_LEVERS = 8
 _N_SETTINGS = 5
+_LEAST_SHARE = 0.005  # of the variance, to be listed
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,26 @@ class VariableContent:
     ----------
     summary : dict
         min, median, max, mean, sd in the data's units.
+    kind : str or None
+        Of the column; None if it is not known.
+    form : {"mean", "probability", "shares"}
+        What the curves show: the mean and the spread, the probability of the higher of two values,
+        or the probability of each level.
+    label : str
+        The title of the axis of the mean.
+    step : float or None
+        The smallest distance of two values of a variable that was fitted as a discrete one, on the
+        scale of the curves: its rows are shown as they are.
+    levels : list of dict
+        Of categories and binary columns: level, and its share of the rows.
+    notes : list of str
+        What there is not to be seen of a variable of this kind, and why.
     parent_sets : list of dict
         The most probable pairs of parent sets: mean, variance, probability.
     curves : list of Curve
         Against each parent in the consensus pair.
     has_causes : bool
-        Whether any other variable is a probable cause, direct or not.
+        Whether any other variable that can be set is a probable cause, direct or not.
     levers : list of dict or None
         Rows of `effects.levers` that change something, best first; None if not computed.
     n_idle : int
@@ -89,6 +106,12 @@ class VariableContent:
     """
 
     summary: dict[str, float]
+    kind: str | None
+    form: Form
+    label: str
+    step: float | None
+    levels: list[dict[str, Any]]
+    notes: list[str]
     parent_sets: list[dict[str, Any]]
     curves: list[Curve]
     has_causes: bool
@@ -116,8 +139,10 @@ def describe_variables(
     causes = _likely_causes(posterior)
     candidates, decomposed = _within_budget(estimator, causes, effort)
     curves = _curves(estimator, values, shown, effort)
+    observed = estimator.result_.observed
+    forms, discrete = _forms(estimator)
     described = []
-    for name in posterior.names:
+    for j, name in enumerate(posterior.names):
         ranking = None
         if candidates.get(name):
             ranking = levers(
@@ -130,14 +155,69 @@ def describe_variables(
         described.append(
             VariableContent(
                 {k: float(v) for k, v in estimator.summary_.loc[name].items()},
+                observed.kinds.get(name),
+                forms[name],
+                _label(observed, name, forms[name]),
+                _step(observed, name, forms[name]) if name in discrete else None,
+                _levels(observed, name, values[:, j]),
+                _notes(name, forms[name]),
                 _parent_sets(estimator, name),
                 curves[name],
-                bool(causes[name]),
+                any(observed.kinds.get(cause) != "time" for cause in causes[name]),
                 *_lever_content(ranking),
-                _parts(estimator, name, effort) if name in decomposed else None,
+                _parts(estimator, name, forms[name], effort) if name in decomposed else None,
             )
         )
     return described
+
+
+def _forms(estimator: MomentDAG) -> tuple[dict[str, Form], set[str]]:
+    """Return what is shown of each variable, and which were fitted as discrete ones."""
+    if estimator.scm_ is None:
+        return dict.fromkeys(estimator.posterior_.names, "mean"), set()
+    mechanisms = estimator.scm_.mean_functions(consensus_pair(estimator))
+    observed = estimator.result_.observed
+    forms = {name: form_of(observed, name, one) for name, one in mechanisms.items()}
+    return forms, {name for name, one in mechanisms.items() if one.is_discrete}
+
+
+def _label(observed: Observed, name: str, form: Form) -> str:
+    if form == "shares":
+        return f"P({name})"
+    if form == "probability":
+        return f"P({name} = {names_of_levels(observed, name)[-1]})"
+    return f"mean of {name}"
+
+
+def _step(observed: Observed, name: str, form: Form) -> float | None:
+    if form == "probability":
+        return 1.0
+    if observed.kinds.get(name) not in ("ordered", "count"):
+        return None
+    return float(np.diff(observed.levels[name]).min(initial=np.inf))
+
+
+def _levels(observed: Observed, name: str, column: FloatArray) -> list[dict[str, Any]]:
+    if observed.kinds.get(name) not in ("binary", "category"):
+        return []
+    shares = level_shares(observed.levels[name], column)
+    names = names_of_levels(observed, name)
+    return [{"level": n, "share": float(s)} for n, s in zip(names, shares, strict=True)]
+
+
+def _notes(name: str, form: Form) -> list[str]:
+    if form == "probability":
+        return [
+            f"{name} has two values, so its variance follows from its mean: p (1 - p). It has no "
+            "spread of its own to show, and no lever can change its variance and keep its mean."
+        ]
+    if form == "shares":
+        return [
+            f"{name} is a category, which has no mean and no variance: causes move the "
+            "probabilities of its levels. There is no spread to show, no variance to split, and "
+            "there are no levers on it."
+        ]
+    return []
 
 
 def _lever_content(
@@ -173,9 +253,14 @@ def _within_budget(
     candidates: dict[str, list[str]] = {}
     decomposed: set[str] = set()
     searches, parts = effort.n_lever_searches, effort.n_parts
+    kinds = estimator.result_.observed.kinds
     for name in spread.sort_values(ascending=False, kind="stable").index:
-        likeliest = list(causes[name][:_MAX_LEVERS])
-        if len(likeliest) <= searches:
+        if kinds.get(name) == "category":
+            continue
+        # Nobody can set a date.
+        settable = [cause for cause in causes[name] if kinds.get(cause) != "time"]
+        likeliest = settable[:_MAX_LEVERS]
+        if len(likeliest) <= searches and kinds.get(name) != "binary":
             candidates[name] = likeliest
             searches -= len(likeliest)
         if causes[name] and len(causes[name]) <= parts:
@@ -211,16 +296,26 @@ def _curves(
         if consensus.parents(name):
             drawn = [draw[name] for draw in draws]
             curves[name] = parent_curves(
-                consensus, name, mechanisms[name], drawn, values, values[shown]
+                consensus,
+                name,
+                mechanisms[name],
+                drawn,
+                estimator.result_.observed,
+                values,
+                values[shown],
             )
     return curves
 
 
-def _parts(estimator: MomentDAG, name: str, effort: Effort) -> list[Part]:
+def _parts(estimator: MomentDAG, name: str, form: Form, effort: Effort) -> list[Part]:
     how = MonteCarlo(effort.n_draws, effort.n_rows)
     table = decompose_variance(estimator, name, monte_carlo=how).to_frame()
-    return [
-        Part(row.part, row.cause, row.share)
-        for row in table.itertuples()
-        if row.part != "total" and row.share >= 0.005
+    parts = [
+        Part(row.part, row.cause, row.share) for row in table.itertuples() if row.part != "total"
     ]
+    if form == "probability":
+        # E[p (1 - p)] is the noise of a binary variable: its scale is not moved by itself.
+        own = sum(part.share for part in parts if part.part != "mean")
+        means = [part for part in parts if part.part == "mean"]
+        parts = [Part("own noise", name, own), *means]
+    return [part for part in parts if part.share >= _LEAST_SHARE]

@@ -11,11 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentdag.errors import DataError, DataWarning
 from momentdag.knowledge import Knowledge
+from momentdag.report.columns import Account
 from momentdag.report.content import gather_content
 from momentdag.report.page import render_page
 from momentdag.report.variables import Effort
+from momentdag.screening.tables import read_table_of
 from momentdag.storage.files import write_atomically
-from momentdag.table import Dataset
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
@@ -32,6 +33,7 @@ def write_report(
     *,
     title: str | None = None,
     knowledge: Knowledge | None = None,
+    account: Account | None = None,
 ) -> Path:
     """Write one HTML file that shows a fit: graphs, curves, levers, checks and assumptions.
 
@@ -48,6 +50,9 @@ def write_report(
     title : str, optional
     knowledge : Knowledge, optional
         Statements to compare with the posterior; by default those of the fit.
+    account : sequence of mappings, optional
+        What was done to each column before the fit: rows with column, kind, action and why. By
+        default ``estimator.account_``.
 
     Returns
     -------
@@ -74,11 +79,12 @@ def write_report(
     with warnings.catch_warnings():
         # The page itself shows these notes.
         warnings.simplefilter("ignore", DataWarning)
-        dataset = Dataset.from_table(data, min_variables=2)
+        dataset = read_table_of(estimator, data)
     expected = estimator.posterior_.names
     if dataset.names != expected:
         raise DataError(f"Expected the columns {list(expected)}; got {list(dataset.names)}.")
     stated = estimator.knowledge if knowledge is None else knowledge
+    told = getattr(estimator, "account_", ()) if account is None else account
     heading = _TITLE if title is None else title
-    content = gather_content(estimator, dataset, heading, stated, Effort())
+    content = gather_content(estimator, dataset, heading, stated, Effort(), told)
     return write_atomically(path, render_page(content).encode("utf-8"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ from statsmodels.stats.diagnostic import normal_ad
 
 from momentdag.graph import reachability
 from momentdag.posterior import Posterior
+from momentdag.posterior.queries import Moment
+from momentdag.screening.predictors import predictor_columns
 from momentdag.screening.residuals import Residuals
 from momentdag.screening.spread import combine, explains, normal_scores
 
@@ -21,18 +23,22 @@ __all__ = ["FITTED", "dependence", "noise_pairs", "shapes"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 FITTED = "(fitted mean)"
+_MOMENTS: tuple[Moment, ...] = get_args(Moment)
 _MIN_ROWS = 20  # for the tests of skewness and kurtosis
 
 
-def shapes(standardised: pd.DataFrame, pit: pd.DataFrame) -> pd.DataFrame:
+def shapes(residuals: Residuals) -> pd.DataFrame:
     """Return the shape of each variable's residual, with unadjusted p_gaussian and p_noise.
 
     Normality is tested by Anderson-Darling (any departure) and D'Agostino-Pearson (skewness and
-    tails), combined; the fitted noise by Cramér-von Mises.
+    tails), combined; the fitted noise by Cramér-von Mises. Discrete variables have no noise that
+    could be normal, and the noise of a time or another root, which is never an effect, does not
+    matter: NaN.
     """
     rows = {}
-    for name in standardised:
-        e = standardised[name].to_numpy()
+    roots = residuals.dataset.roots
+    for name in residuals.standardised:
+        e = residuals.standardised[name].to_numpy()
         tests = [float(normal_ad(e)[1])]
         if len(e) >= _MIN_ROWS:
             tests.append(float(normaltest(e).pvalue))
@@ -41,8 +47,12 @@ def shapes(standardised: pd.DataFrame, pit: pd.DataFrame) -> pd.DataFrame:
             "asymmetry": _asymmetry(e),
             "excess_kurtosis": float(kurtosis(e)),
             "p_gaussian": combine(tests),
-            "p_noise": float(cramervonmises(pit[name].to_numpy(), "uniform").pvalue),
+            "p_noise": float(cramervonmises(residuals.pit[name].to_numpy(), "uniform").pvalue),
         }
+        if name in residuals.discrete or name in roots:
+            rows[name]["p_gaussian"] = float("nan")
+        if name in roots:
+            rows[name]["p_noise"] = float("nan")
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("variable")
 
 
@@ -58,27 +68,41 @@ def dependence(residuals: Residuals, posterior: Posterior) -> pd.DataFrame:
     """Test each residual, and its size, against every column that is not an effect of the variable.
 
     Normal scores of the residual are regressed on a cubic, and those of its size on a quadratic, in
-    normal scores of the other column; the size also on the fitted mean.
+    normal scores of the other column, or on the levels of a category; the size also on the fitted
+    mean. The size of a binary variable's residual says nothing; that of a category's, whose codes
+    have no order, is tested together with its value. Times and other roots are never an effect,
+    so they have no rows.
     """
     graph, names = residuals.graph, residuals.dataset.names
+    kinds = residuals.dataset.kinds
     later = reachability(graph.union_graph)
-    scores = normal_scores(residuals.dataset.values)
-    probabilities = {
-        moment: posterior.edge_probabilities(moment).to_numpy() for moment in ("mean", "variance")
-    }
+    scores = [predictor_columns(residuals.dataset, i) for i in range(len(names))]
+    probabilities = {moment: posterior.edge_probabilities(moment).to_numpy() for moment in _MOMENTS}
     rows: list[dict[str, Any]] = []
     for j, name in enumerate(names):
+        if name in residuals.dataset.roots:
+            continue
+        levels_only = name in residuals.discrete and kinds[j] in ("binary", "category")
         e = residuals.standardised[name].to_numpy()[:, None]
-        targets = {"mean": normal_scores(e)[:, 0], "variance": normal_scores(np.abs(e))[:, 0]}
+        targets: dict[Moment, FloatArray] = {
+            "mean": normal_scores(e)[:, 0],
+            "variance": normal_scores(np.abs(e))[:, 0],
+        }
         for i, other in enumerate(names):
             if i == j or later[j, i]:
                 continue
-            for moment, adjacency in (
-                ("mean", graph.mean_graph),
-                ("variance", graph.variance_graph),
-            ):
+            p_values: dict[Moment, float] = {}
+            for moment in targets:
                 powers = (1, 2, 3) if moment == "mean" else (1, 2)
-                terms = np.column_stack([scores[:, i] ** k for k in powers])
+                p_values[moment] = explains(
+                    np.hstack([scores[i] ** k for k in powers]), targets[moment]
+                )
+            if levels_only:
+                size = p_values.pop("variance")
+                if kinds[j] == "category":
+                    p_values["mean"] = combine([p_values["mean"], size])
+            for moment, p_value in p_values.items():
+                adjacency = graph.mean_graph if moment == "mean" else graph.variance_graph
                 rows.append(
                     {
                         "variable": name,
@@ -86,10 +110,10 @@ def dependence(residuals: Residuals, posterior: Posterior) -> pd.DataFrame:
                         "moment": moment,
                         "role": "parent" if adjacency[i, j] else "non-parent",
                         "probability": float(probabilities[moment][i, j]),
-                        "p_value": explains(terms, targets[moment]),
+                        "p_value": p_value,
                     }
                 )
-        if graph.mean_graph[:, j].any():  # else the fitted mean is one number
+        if graph.mean_graph[:, j].any() and not levels_only:  # else the fitted mean is one number
             fitted = normal_scores(residuals.mean[name].to_numpy()[:, None])
             rows.append(
                 {

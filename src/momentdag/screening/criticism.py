@@ -37,14 +37,16 @@ class Criticism:
     ----------
     variables : DataFrame
         Index variable. Columns skewness, asymmetry (of the quantiles) and excess_kurtosis of the
-        standardised residual; p_gaussian (is it normal), p_noise (does it follow the fitted
-        noise); log_score, mean over the rows; n_influential, rows so influential on the fit of
-        this variable that their leave-one-out score is unreliable.
+        standardised residual; p_gaussian (is it normal; NaN for discrete variables, which have no
+        such noise), p_noise (does it follow the fitted noise or distribution); log_score, mean
+        over the rows; n_influential, rows so influential on the fit of this variable that their
+        leave-one-out score is unreliable.
     dependence : DataFrame
         One row for each variable, other column that is not its effect, and moment: does the
         residual (moment "mean") or its size ("variance") still depend on it. Columns variable,
         other, moment, role ("parent" or "non-parent" in that graph), probability of the edge,
-        p_value. The other "(fitted mean)" is the scale-location check.
+        p_value. The other "(fitted mean)" is the scale-location check. Binary variables and
+        categories have rows of moment "mean" only.
     noise_pairs : DataFrame
         Rank correlations of residuals and of their sizes for each pair of variables; without
         unmeasured causes the noises are independent. Columns first, second, correlation,
@@ -62,6 +64,8 @@ class Criticism:
     P-values in all tables are adjusted: Holm over each table's column, and the four families of
     tests share the level, so the chance of ``p < level`` anywhere by accident is at most the level.
     Residuals on the rows of the fit are slightly too small, which makes the tests lenient.
+    Residuals of discrete variables are randomised quantile residuals (Dunn and Smyth 1996): normal
+    if the model is right.
     """
 
     variables: pd.DataFrame
@@ -169,7 +173,7 @@ def criticise(
     rng = np.random.default_rng(random_state)
     assert estimator.scm_ is not None  # `compute_residuals` has checked it
     scores = log_scores(rng, estimator.scm_, residuals, n_draws)
-    variables = checks.shapes(residuals.standardised, residuals.pit)
+    variables = checks.shapes(residuals)
     variables["log_score"] = [float(scores[name].score.mean()) for name in variables.index]
     variables["n_influential"] = [
         int((scores[name].shape > MAX_SHAPE).sum()) for name in variables.index

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momentdag.screening.checks import FITTED
+from momentdag.table.kinds import Kind
 
 if TYPE_CHECKING:
     from momentdag.screening.criticism import Criticism
@@ -15,6 +16,11 @@ __all__ = ["describe", "findings"]
 
 _HEAVY = 0.5  # excess kurtosis worth mentioning
 _LOPSIDED = 0.2  # asymmetry of the quantiles worth mentioning
+# What to try where the distribution of a discrete column does not fit.
+_OTHER_KINDS: dict[Kind, str] = {
+    "ordered": 'try the kind "count" or "continuous" for it',
+    "count": 'try the kind "ordered" or "continuous" for it',
+}
 
 
 def describe(criticism: Criticism) -> str:
@@ -36,12 +42,14 @@ def findings(criticism: Criticism) -> tuple[str, ...]:
     texts = [_non_gaussian(criticism, name) for name in criticism.non_gaussian]
     table = criticism.variables
     texts += [
-        f"{name}: the fitted noise does not match the residuals (p {_p(row['p_noise'])}). "
-        "Probabilities of edges into it are unreliable; try another noise family or a transform."
+        _misfit(criticism, str(name), row["p_noise"])
         for name, row in table[table["p_noise"] < level].iterrows()
     ]
     dependence = criticism.dependence
-    texts += [_dependent(row) for _, row in dependence[dependence["p_value"] < level].iterrows()]
+    texts += [
+        _dependent(criticism, row)
+        for _, row in dependence[dependence["p_value"] < level].iterrows()
+    ]
     pairs = criticism.noise_pairs
     texts += [
         f"{row['first']} and {row['second']}: their residuals move together (correlation "
@@ -84,24 +92,65 @@ def _non_gaussian(criticism: Criticism, name: str) -> str:
     return f"{text} {verb} {' or '.join(remedies)}."
 
 
-def _dependent(row: Any) -> str:
-    if row["other"] == FITTED:
+def _kind(criticism: Criticism, name: str) -> Kind:
+    dataset = criticism.residuals.dataset
+    return dataset.kinds[dataset.index(name)]
+
+
+def _misfit(criticism: Criticism, name: str, p_value: float) -> str:
+    if name not in criticism.residuals.discrete:
         return (
-            f"{row['variable']}: the size of its residual changes with its fitted mean (p "
-            f"{_p(row['p_value'])}). Its variance function misses something; a transform such as "
-            "the logarithm often helps."
+            f"{name}: the fitted noise does not match the residuals (p {_p(p_value)}). "
+            "Probabilities of edges into it are unreliable; try another noise family or a "
+            "transform."
         )
+    advice = _OTHER_KINDS.get(_kind(criticism, name), "a cause may be missing")
+    return (
+        f"{name}: its fitted probabilities do not match the data (p {_p(p_value)}). "
+        f"Probabilities of edges into it are unreliable; {advice}."
+    )
+
+
+def _dependent(criticism: Criticism, row: Any) -> str:
+    discrete = row["variable"] in criticism.residuals.discrete
+    if row["other"] == FITTED:
+        text = (
+            f"{row['variable']}: the size of its residual changes with its fitted mean (p "
+            f"{_p(row['p_value'])}). Its variance function misses something"
+        )
+        if discrete:
+            advice = _OTHER_KINDS.get(_kind(criticism, row["variable"]), "a cause may be missing")
+            return f"{text}; {advice}."
+        return f"{text}; a transform such as the logarithm often helps."
+    if discrete and _kind(criticism, row["variable"]) in ("binary", "category"):
+        return _dependent_levels(row)
     what = "residual" if row["moment"] == "mean" else "size of its residual"
     text = (
         f"{row['variable']}: the {what} still changes with {row['other']} (p {_p(row['p_value'])})"
     )
     if row["role"] == "parent":
+        transform = "" if discrete else " or a transform"
         return (
             f"{text}, although it is a {row['moment']} cause. The fitted {row['moment']} function "
-            "is too stiff; try more inducing rows (n_inducing) or a transform."
+            f"is too stiff; try more inducing rows (n_inducing){transform}."
         )
     return (
         f"{text}, which is not a {row['moment']} cause in this pair (probability of the edge "
+        f"{row['probability']:.2f}). The edge may be missing."
+    )
+
+
+def _dependent_levels(row: Any) -> str:
+    text = (
+        f"{row['variable']}: its values still change with {row['other']} (p {_p(row['p_value'])})"
+    )
+    if row["role"] == "parent":
+        return (
+            f"{text}, although it is a cause. The fitted probabilities are too stiff; try more "
+            "inducing rows (n_inducing)."
+        )
+    return (
+        f"{text}, which is not a cause in this pair (probability of the edge "
         f"{row['probability']:.2f}). The edge may be missing."
     )
 

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from momentdag.posterior.queries import Moment
+from momentdag.table import Dataset
 
 if TYPE_CHECKING:
     from momentdag.screening.criticism import Criticism
@@ -78,14 +79,22 @@ def _panels(criticism: Criticism, name: str) -> Iterator[_Panel]:
         x=residuals.pit[name], xbins=bins, histnorm="probability density", marker_color=_POINTS
     )
     yield _Panel("fitted noise (flat if right)", "PIT", "density", [transforms], guide=1.0)
-    location = criticism.scale_location(name)
-    points = _scatter(location["fitted"], location["root_size"])
-    yield _Panel("scale-location", "fitted mean", "√|residual|", [points])
-    for other in residuals.dataset.names:
+    dataset = residuals.dataset
+    if dataset.kinds[dataset.index(name)] != "category":  # which has no mean
+        location = criticism.scale_location(name)
+        points = _scatter(location["fitted"], location["root_size"])
+        yield _Panel("scale-location", "fitted mean", "√|residual|", [points])
+    for other in dataset.names:
         if other != name:
-            column = residuals.dataset.values[:, residuals.dataset.index(other)]
-            points = _scatter(column, residuals.standardised[name])
+            points = _scatter(_spelled(dataset, other), residuals.standardised[name])
             yield _Panel(_role(criticism, other, name), other, "residual", [points], guide=0.0)
+
+
+def _spelled(dataset: Dataset, name: str) -> Any:
+    """Return a column with the names of its levels for their codes."""
+    column = dataset.values[:, dataset.index(name)]
+    labels = dataset.labels.get(name)
+    return column if labels is None else [labels[int(code)] for code in column]
 
 
 def _scatter(x: Any, y: Any) -> go.Scatter:

@@ -10,23 +10,29 @@ columns that are not its effects. If noise has constant size, these residuals ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.special import ndtri
 
 from momentdag.effects.intervals import check_level
 from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.engines.evidence.options import EvidenceOptions
-from momentdag.engines.protocol import FitRequest
+from momentdag.engines.protocol import AnyMechanism, FitRequest, FittedModel, as_discrete
 from momentdag.errors import OptionError, Spelling, as_python
 from momentdag.graph import MomentGraph, reachability
 from momentdag.knowledge import CompiledKnowledge, Knowledge
-from momentdag.screening.residuals import fitted_mechanisms
-from momentdag.screening.spread import combine, explains, normal_scores, spread_tests, white_terms
+from momentdag.knowledge.tables import compile_for_table
+from momentdag.screening.predictors import predictor_columns
+from momentdag.screening.residuals import fitted_mechanisms, spread_transform
+from momentdag.screening.spread import combine, explains, spread_tests, white_terms
+from momentdag.screening.tables import complete_rows, read_table_of
 from momentdag.table import Dataset
+from momentdag.table.kinds import Kind
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
@@ -34,6 +40,8 @@ if TYPE_CHECKING:
 __all__ = ["Screening", "heteroscedasticity", "holm"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+_COLUMNS = ["n_predictors", "breusch_pagan", "white", "forest_white", "p_value", "moves_with"]
 
 # One good pair is enough, so the search has no kicks, hardly any chain, and uses a part of the
 # rows. Residuals and tests use all rows.
@@ -60,6 +68,11 @@ class Screening:
     n_samples : int
     from_fit : bool
         Whether the pair is that of a fitted estimator, not of a quick search.
+    left_out : mapping from name to Kind
+        Columns without a spread of their own, which are not in the table: binary columns and
+        categories, whose probabilities set their variance, and ``roots``.
+    roots : tuple of str
+        Columns that are never an effect, such as times.
 
     Examples
     --------
@@ -77,11 +90,13 @@ class Screening:
     level: float
     n_samples: int
     from_fit: bool = False
+    left_out: Mapping[str, Kind] = field(default_factory=dict)
+    roots: tuple[str, ...] = ()
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The variables whose spread depends on others."""
-        return tuple(self.table.index[self.table["heteroscedastic"]])
+        return tuple(self.table.index[self.table["heteroscedastic"].astype(bool)])
 
     @property
     def is_heteroscedastic(self) -> bool:
@@ -97,7 +112,10 @@ class Screening:
         lines = [
             f"Heteroscedasticity screen of {self.n_samples} rows and {len(self.table)} columns "
             f"(chance of any false alarm: {self.level:.0%})."
+            f"{_left_out(self.left_out, self.roots)}"
         ]
+        if self.table.empty:
+            return "\n".join([*lines, "There is no column to test."])
         lines += [f"- {name}: {_verdict(row)}" for name, row in self.table.iterrows()]
         if self.is_heteroscedastic:
             source = "are those of the fit" if self.from_fit else "come from a quick search"
@@ -128,6 +146,10 @@ def heteroscedasticity(
     random_state: int = 0,
 ) -> Screening:
     """Test for each column whether its spread depends on other columns.
+
+    Binary columns, categories, and times and other roots are left out: they have no spread of
+    their own. As predictors they take part. Of counts and ordered columns the spread beyond what
+    their mean sets is tested, on randomised quantile residuals.
 
     The residual of each column given its mean causes is squared and put to three tests:
     Breusch-Pagan, White, and White with a random forest as regression, all on normal scores of the
@@ -168,31 +190,45 @@ def heteroscedasticity(
         print(md.screening.heteroscedasticity(data, model=estimator))
     """
     check_level(level)
-    dataset = Dataset.from_table(X, min_variables=2)
+    dataset = complete_rows(read_table_of(model, X))
     search_rng, test_rng = np.random.default_rng(random_state).spawn(2)
     if graph is not None and model is None:
         raise OptionError("graph needs a fitted model: pass model=estimator as well.")
     if model is not None:
         pair, mechanisms = fitted_mechanisms(model, dataset, graph)
-        compiled = model.knowledge_ if knowledge is None else knowledge.compile(dataset.names)
+        fitted = model.scm_
+        compiled = model.knowledge_ if knowledge is None else _compile(knowledge, dataset)
     else:
-        compiled = (Knowledge() if knowledge is None else knowledge).compile(dataset.names)
+        compiled = _compile(Knowledge() if knowledge is None else knowledge, dataset)
         request = FitRequest(dataset, compiled, 1, search_rng, n_jobs=n_jobs)
         fit = EvidenceEngine(_QUICK).fit(request)
         assert fit.model is not None  # the family has mechanisms
-        pair, mechanisms = fit.best_graph, fit.model.mean_functions(fit.best_graph)
+        pair, fitted = fit.best_graph, fit.model
+        mechanisms = fitted.mean_functions(pair)
+    assert fitted is not None  # `fitted_mechanisms` has checked it
+    if any(mechanism.is_discrete for mechanism in mechanisms.values()):
+        mechanisms = _without_spread(fitted, pair, mechanisms)
     predictors = _non_effects(pair, compiled)
+    left_out = {
+        name: kind
+        for name, kind in zip(dataset.names, dataset.kinds, strict=True)
+        if kind in ("binary", "category") or name in dataset.roots
+    }
     rows = {}
     for j, (name, rng) in enumerate(
         zip(dataset.names, test_rng.spawn(dataset.n_variables), strict=True)
     ):
-        mean, _ = mechanisms[name].moments(dataset.values)
-        residual = (dataset.values[:, j] - mean) / dataset.scale[j]
+        if name in left_out:
+            continue
+        rng, noise_rng = rng.spawn(2) if mechanisms[name].is_discrete else (rng, rng)
+        residual = _residual(noise_rng, mechanisms[name], dataset, j)
         rows[name] = _row(rng, residual, dataset, np.flatnonzero(predictors[:, j]))
-    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("variable")
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=_COLUMNS).rename_axis("variable")
     table.insert(5, "p_adjusted", holm(table["p_value"].to_numpy()))
     table.insert(6, "heteroscedastic", table["p_adjusted"] < level)
-    return Screening(table, pair, level, dataset.n_samples, model is not None)
+    return Screening(
+        table, pair, level, dataset.n_samples, model is not None, left_out, dataset.roots
+    )
 
 
 def holm(p_values: npt.ArrayLike) -> FloatArray:
@@ -212,10 +248,39 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
     return adjusted
 
 
+def _compile(knowledge: Knowledge, dataset: Dataset) -> CompiledKnowledge:
+    return compile_for_table(knowledge, dataset.names, dataset.roots, {})
+
+
 def _non_effects(graph: MomentGraph, knowledge: CompiledKnowledge) -> npt.NDArray[np.bool_]:
     """Return [i, j]: i is not an effect of j, neither in the graph nor by knowledge."""
     later = reachability(graph.union_graph) | knowledge.precedes
     return ~later.T & ~np.eye(graph.n_variables, dtype=bool)
+
+
+def _without_spread(
+    model: FittedModel, pair: MomentGraph, mechanisms: Mapping[str, AnyMechanism]
+) -> dict[str, AnyMechanism]:
+    """Return mechanisms in which nothing but the mean moves the spread of discrete variables.
+
+    The variance of a count grows with its mean, and that of a rating falls at both ends of its
+    scale, whatever moves the mean: only what is left beyond that is a spread that changes.
+    """
+    still = MomentGraph.from_edges(pair.names, mean=pair.edges("mean"))
+    plain = model.mean_functions(still)
+    return {name: plain[name] if one.is_discrete else one for name, one in mechanisms.items()}
+
+
+def _residual(
+    rng: np.random.Generator, mechanism: AnyMechanism, dataset: Dataset, column: int
+) -> FloatArray:
+    """Return the residual of a variable given its mean causes, (n,)."""
+    values = dataset.values
+    discrete = as_discrete(mechanism)
+    if discrete is not None:
+        return np.asarray(ndtri(spread_transform(rng, discrete, values, values[:, column])))
+    mean, _ = mechanism.moments(values)
+    return np.asarray((values[:, column] - mean) / dataset.scale[column])
 
 
 def _row(
@@ -227,16 +292,27 @@ def _row(
     if len(predictors) == 0:
         missing = dict.fromkeys(("breusch_pagan", "white", "forest_white", "p_value"), np.nan)
         return {"n_predictors": 0, **missing, "moves_with": ""}
-    X = dataset.values[:, predictors]
-    tests = spread_tests(rng, residual, X)
-    scores = normal_scores(X)
-    alone = [explains(white_terms(scores[:, [k]]), residual**2) for k in range(len(predictors))]
+    columns = [predictor_columns(dataset, k) for k in predictors]
+    tests = spread_tests(rng, residual, np.hstack(columns))
+    alone = [explains(white_terms(scores), residual**2) for scores in columns]
     return {
         "n_predictors": len(predictors),
         **tests._asdict(),
         "p_value": combine(tests),
         "moves_with": dataset.names[predictors[int(np.argmin(alone))]],
     }
+
+
+def _left_out(left_out: Mapping[str, Kind], roots: Sequence[str]) -> str:
+    texts = []
+    levels = [name for name in left_out if name not in roots]
+    if levels:
+        texts.append(
+            f" Left out: {', '.join(levels)}; the probabilities of their levels set their variance."
+        )
+    if roots:
+        texts.append(f" Left out: {', '.join(roots)}; never an effect, so nothing moves it.")
+    return "".join(texts)
 
 
 def _verdict(row: pd.Series[Any]) -> str:

@@ -105,9 +105,8 @@ def forest_white(rng: np.random.Generator, residual: FloatArray, X: FloatArray) 
     return combine(p_values)
 
 
-def spread_tests(rng: np.random.Generator, residual: FloatArray, X: FloatArray) -> SpreadTests:
-    """Run the three tests on a residual (n,) and the columns ``X`` (n, p) it may depend on."""
-    scores = normal_scores(X)
+def spread_tests(rng: np.random.Generator, residual: FloatArray, scores: FloatArray) -> SpreadTests:
+    """Run the three tests on a residual (n,) and the scores (n, p) it may depend on."""
     square = residual**2
     return SpreadTests(
         explains(scores, square),

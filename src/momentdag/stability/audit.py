@@ -14,6 +14,7 @@ from momentdag.knowledge import CompiledKnowledge, Knowledge
 from momentdag.knowledge.compiled import compile_statements
 from momentdag.knowledge.entries import graphs_of
 from momentdag.knowledge.statements import Statement
+from momentdag.knowledge.tables import compile_for_table
 from momentdag.parallel import run, shared
 from momentdag.posterior import Posterior
 from momentdag.stability.refits import refit
@@ -121,10 +122,12 @@ def audit_knowledge(
     if not knowledge:
         raise OptionError("The estimator has no knowledge to audit. Set knowledge=... first.")
     dataset = Dataset.from_table(X, min_variables=2)
-    full = knowledge.compile(dataset.names)
+    full = compile_for_table(knowledge, dataset.names, dataset.roots, {})
     statements = knowledge.statements()
     reduced = [knowledge.without(statement) for statement in statements]
-    redundant = [_equal(full, less.compile(dataset.names)) for less in reduced]
+    redundant = [
+        _equal(full, compile_for_table(less, dataset.names, dataset.roots, {})) for less in reduced
+    ]
     seed, other_seed = (int(value) for value in rng.integers(2**31 - 1, size=2))
     # Leaving out a redundant statement changes nothing, so it needs no fit.
     variants = [(knowledge, seed), (knowledge, other_seed)]

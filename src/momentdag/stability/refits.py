@@ -252,5 +252,5 @@ def _refit(
     # Rows are drawn in the worker, so that only the shared table is sent.
     if row_rng is not None:
         rows = row_rng.integers(dataset.n_samples, size=dataset.n_samples)
-        dataset = Dataset(dataset.values[rows], dataset.names)
+        dataset = dataset.take_rows(rows)
     return refit(estimator, dataset, seed)

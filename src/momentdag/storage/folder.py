@@ -20,6 +20,7 @@ __all__ = [
     "KNOWLEDGE",
     "MECHANISMS",
     "POSTERIOR",
+    "RECIPE",
     "REPORT",
     "check_free",
     "clear",
@@ -30,10 +31,10 @@ __all__ = [
 ]
 
 POSTERIOR, MECHANISMS = "posterior.zip", "mechanisms.npz"
-KNOWLEDGE, DATA = "knowledge.json", "data.npz"
+KNOWLEDGE, DATA, RECIPE = "knowledge.json", "data.npz", "recipe.toml"
 REPORT, CHECKPOINTS = "report.html", "checkpoints"
 
-_FILES = (POSTERIOR, MECHANISMS, KNOWLEDGE, DATA)  # all but the first may be missing
+_FILES = (POSTERIOR, MECHANISMS, KNOWLEDGE, DATA, RECIPE)  # all but the first may be missing
 _UNFINISHED = re.compile(r"\.[0-9a-f]{16}\.part")
 
 
@@ -123,7 +124,8 @@ def find_run(folder: Path, key: str) -> RunInfo | None:
     if info.key != key:
         raise StorageError(
             f"The run in {folder} cannot be resumed: it has other data, options, knowledge, "
-            "seed or version of momentdag. Use force to replace it, or choose another folder."
+            "seed, recipe or version of momentdag. Use force to replace it, or choose another "
+            "folder."
         )
     return info
 

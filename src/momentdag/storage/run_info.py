@@ -85,6 +85,8 @@ class RunInfo:
         Fitted attributes that are not in the files.
     files : mapping from name to SHA-256
         The files that belong to a complete run.
+    account : tuple of mappings
+        What was done to the columns of the source before the fit: column, kind, action, why.
     version, started, updated : str
         Version of momentdag that wrote this, and times (UTC).
     """
@@ -96,13 +98,17 @@ class RunInfo:
     message: str = ""
     result: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+    account: tuple[Mapping[str, str], ...] = ()
     version: str = __version__
     started: str = field(default_factory=_now)
     updated: str = ""
 
 
 def describe_fit(
-    data: DataInfo, options: Mapping[str, Any], knowledge: Mapping[str, Any] | None
+    data: DataInfo,
+    options: Mapping[str, Any],
+    knowledge: Mapping[str, Any] | None,
+    recipe: str | None = None,
 ) -> RunInfo:
     """Return the content of `run.json` for a fit that begins.
 
@@ -116,7 +122,10 @@ def describe_fit(
     (True, False)
     """
     deciding = {name: value for name, value in options.items() if name != "n_jobs"}
-    text = json.dumps([data.fingerprint, deciding, knowledge, __version__], sort_keys=True)
+    parts = [data.fingerprint, deciding, knowledge, __version__]
+    if recipe is not None:
+        parts.append(recipe)
+    text = json.dumps(parts, sort_keys=True)
     return RunInfo("fitting", hashlib.sha256(text.encode("ascii")).hexdigest(), data, options)
 
 
@@ -187,13 +196,20 @@ def _parse(content: Any, path: Path) -> RunInfo:
         if not all(isinstance(column, str) for column in data[name]):
             raise StorageError(f"{path}: expected {name} to be column names.")
         data[name] = tuple(data[name])
-    info = RunInfo(data=DataInfo(**data), **content)
+    account = tuple(content.pop("account", ()))
+    if not all(isinstance(row, dict) and _is_text(row) for row in account):
+        raise StorageError(f"{path}: expected the account as objects of text.")
+    info = RunInfo(data=DataInfo(**data), account=account, **content)
     if info.status not in get_args(Status):
         raise StorageError(f"{path}: expected a status among {get_args(Status)}.")
     for entry in (info.options, info.result, info.files):
         if not isinstance(entry, dict):
             raise StorageError(f"{path}: expected options, result and files as objects.")
     return info
+
+
+def _is_text(row: Mapping[Any, Any]) -> bool:
+    return all(isinstance(entry, str) for pair in row.items() for entry in pair)
 
 
 def file_hash(path: Path) -> str:

@@ -10,18 +10,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from momentdag.errors import DataError
+from momentdag.table.observed import correlate
 from momentdag.table.tables import FloatArray, enumerate_briefly, quote
 
 __all__ = [
-    "DISCRETE_VALUES",
     "EXTREME_SD",
     "MAX_SD",
     "MIN_SAMPLES",
     "SAMPLES_PER_VARIABLE",
     "check_finite",
     "check_no_copies",
+    "check_numbers",
     "check_shape",
     "check_variances",
+    "find_copies",
     "take_notes",
 ]
 
@@ -30,9 +32,6 @@ MIN_SAMPLES = 10
 
 SAMPLES_PER_VARIABLE = 10
 """Fewer rows than this for each variable are worth a warning."""
-
-DISCRETE_VALUES = 10
-"""A column with at most this many distinct values, in at least twice as many rows, is discrete."""
 
 EXTREME_SD = 10.0
 """A cell further than this many standard deviations from its column's mean is extreme."""
@@ -68,13 +67,14 @@ def check_shape(shape: tuple[int, ...], min_variables: int) -> None:
         )
 
 
-def check_finite(names: Sequence[str], values: FloatArray) -> None:
-    """Refuse missing (NaN) and infinite cells.
+def check_finite(names: Sequence[str], values: FloatArray, *, allow_missing: bool = False) -> None:
+    """Refuse infinite cells and, unless they are allowed, missing ones (NaN).
 
     Parameters
     ----------
     names : sequence of str
     values : float array, shape (n_samples, n_variables)
+    allow_missing : bool
 
     Raises
     ------
@@ -89,7 +89,7 @@ def check_finite(names: Sequence[str], values: FloatArray) -> None:
         for rows, found in ((bad[is_nan], missing), (bad[~is_nan], infinite)):
             if len(rows):
                 found.append(f"column {quote(name)} has {len(rows)} (first at row {rows[0]})")
-    if missing:
+    if missing and not allow_missing:
         raise DataError(
             f"Expected no missing values (NaN); {enumerate_briefly(missing)}. Drop or impute them "
             "first. Rows count from 0."
@@ -110,6 +110,7 @@ def check_no_copies(
     ----------
     names : sequence of str
     values, standardised : float array, shape (n_samples, n_variables)
+        Columns with missing cells (NaN) are compared in the rows that both have.
     scale : float array, shape (n_variables,)
 
     Raises
@@ -117,9 +118,30 @@ def check_no_copies(
     DataError
         With both columns of each such pair.
     """
-    n_samples, n_variables = values.shape
-    correlations = standardised.T @ standardised / n_samples
-    pairs: list[str] = []
+    pairs = [
+        f"{quote(names[j])} repeats {quote(names[i])}"
+        for i, j in find_copies(values, standardised, scale)
+    ]
+    if pairs:
+        raise DataError(
+            "Expected no column that is a linear copy of another (|correlation| 1 within "
+            f"rounding); {enumerate_briefly(pairs)}. Drop one of the two."
+        )
+
+
+def find_copies(
+    values: FloatArray, standardised: FloatArray, scale: FloatArray
+) -> list[tuple[int, int]]:
+    """Return pairs of columns, the later of which is a linear function of the earlier.
+
+    Parameters
+    ----------
+    values, standardised : float array, shape (n_samples, n_variables)
+    scale : float array, shape (n_variables,)
+    """
+    n_variables = values.shape[1]
+    correlations = correlate(standardised)
+    pairs: list[tuple[int, int]] = []
     copied: set[int] = set()
     for i in range(n_variables - 1):
         if i in copied:
@@ -128,14 +150,17 @@ def check_no_copies(
             sign = float(np.sign(correlations[i, j]))
             z = standardised[:, [i, j]] * [1.0, sign]
             x = values[:, [i, j]] * [0.5, 0.5 * sign]
+            both = ~np.isnan(z).any(axis=1)
+            if not both.all():
+                if both.sum() < MIN_SAMPLES:
+                    continue
+                # Means and sds of the common rows only, or exact copies would differ.
+                x = x[both]
+                z = (x - x.mean(axis=0)) / x.std(axis=0)
             if _agree_up_to_rounding(x, z, scale[[i, j]]) or _agree_robustly(x):
                 copied.add(j)
-                pairs.append(f"{quote(names[j])} repeats {quote(names[i])}")
-    if pairs:
-        raise DataError(
-            "Expected no column that is a linear copy of another (|correlation| 1 within "
-            f"rounding); {enumerate_briefly(pairs)}. Drop one of the two."
-        )
+                pairs.append((i, j))
+    return pairs
 
 
 def _agree_up_to_rounding(halves: FloatArray, z: FloatArray, scale: FloatArray) -> bool:
@@ -195,30 +220,22 @@ def check_variances(names: Sequence[str], scale: FloatArray) -> None:
 def take_notes(
     names: Sequence[str], values: FloatArray, standardised: FloatArray
 ) -> tuple[str, ...]:
-    """Return notes on what needs attention: discrete columns, extreme cells, few rows.
+    """Return notes on what needs attention: extreme cells, few rows.
 
     Parameters
     ----------
     names : sequence of str
     values, standardised : float array, shape (n_samples, n_variables)
+        Missing cells are NaN.
     """
     n_samples, n_variables = values.shape
-    discrete: list[str] = []
     extreme: list[tuple[float, str]] = []
     for j, name in enumerate(names):
-        n_distinct = _count_distinct(values[:, j])
-        if n_distinct <= DISCRETE_VALUES and 2 * n_distinct <= n_samples:
-            discrete.append(f"column {quote(name)} has {n_distinct}")
-        row = int(np.argmax(np.abs(standardised[:, j])))
+        row = int(np.nanargmax(np.abs(standardised[:, j])))
         z = float(standardised[row, j])
         if abs(z) > EXTREME_SD:
             extreme.append((-abs(z), f"column {quote(name)} at row {row} (z = {z:.1f})"))
     notes: list[str] = []
-    if discrete:
-        notes.append(
-            f"Few distinct values: {enumerate_briefly(discrete)}. The variance of a discrete "
-            "column is tied to its mean; read variance edges into it with care."
-        )
     if extreme:
         notes.append(
             f"Cells more than {EXTREME_SD:g} standard deviations from the mean: "
@@ -234,7 +251,17 @@ def take_notes(
     return tuple(notes)
 
 
-def _count_distinct(column: FloatArray) -> int:
-    # Sorting a long column is slow, and its first rows nearly always settle the question.
-    head = len(np.unique(column[:1000]))
-    return head if head > DISCRETE_VALUES else len(np.unique(column))
+def check_numbers(names: Sequence[str], kinds: Sequence[str], who: str) -> None:
+    """Refuse categories, whose codes are no numbers.
+
+    Raises
+    ------
+    DataError
+        With the columns, and ``who`` needs numbers.
+    """
+    faults = [quote(name) for name, kind in zip(names, kinds, strict=True) if kind == "category"]
+    if faults:
+        raise DataError(
+            f"{who} takes numbers only; categories: {enumerate_briefly(faults)}. Leave them out, "
+            "or use the evidence engine with its usual family."
+        )

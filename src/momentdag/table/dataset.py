@@ -7,12 +7,10 @@ Rows count from 0 in every message.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -29,19 +27,22 @@ from momentdag.table.checks import (
     take_notes,
 )
 from momentdag.table.files import MAX_FILE_BYTES, Delimiter, read_file
+from momentdag.table.fingerprint import fingerprint
+from momentdag.table.kinds import Kind, check_labels, guess_kind, resolve_kinds
 from momentdag.table.observed import Observed, observe
-from momentdag.table.scaling import standardise_column
-from momentdag.table.tables import FloatArray, enumerate_briefly, quote, read_table
+from momentdag.table.scaling import standardise_columns
+from momentdag.table.tables import FloatArray, check_names, quote, read_table
 
 __all__ = ["MAX_FILE_BYTES", "MIN_SAMPLES", "Dataset"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Dataset(ReadOnlyArrays):
-    """A checked table of observations that remembers its units.
+    """A checked table of observations that remembers its units and the kinds of its columns.
 
     Build one with `from_table` or `from_file`, which also warn of what needs attention; the
-    constructor makes the same checks but only stores this in `notes`.
+    constructor makes the same checks but only stores this in `notes`. Text, dates and other
+    ordinary columns are turned into numbers by `momentdag.table.prepare_table`.
 
     Parameters
     ----------
@@ -49,11 +50,19 @@ class Dataset(ReadOnlyArrays):
         Observations in original units; copied and made read-only.
     names : sequence of str
         One unique name for each column.
+    kinds : sequence of Kind, or mapping from name to Kind, optional
+        "continuous", "ordered", "count", "binary", "category" or "time"; guessed where not given.
+    labels : mapping from name to sequence of str, optional
+        What the codes 0, 1, ... of a binary, ordered or category column stand for.
+    roots : sequence of str
+        Columns that are never effects; those of kind "time" always are.
+    allow_missing : bool
+        Accept NaN as missing cells; by default they are refused.
 
     Attributes
     ----------
     location, scale : float array, shape (n_variables,)
-        Mean and (population) standard deviation of each column.
+        Mean and (population) standard deviation of the observed cells of each column.
     standardised : float array, shape (n_samples, n_variables)
         ``(values - location) / scale``: mean 0 and standard deviation 1 in each column.
     notes : tuple of str
@@ -63,7 +72,8 @@ class Dataset(ReadOnlyArrays):
     ------
     DataError
         If a column is not numeric, has missing or infinite cells, does not vary or is a linear
-        copy of another; if names are missing or repeated; if rows are fewer than `MIN_SAMPLES`.
+        copy of another; if names are missing or repeated; if rows are fewer than `MIN_SAMPLES`;
+        if kinds, labels or roots do not fit the columns.
 
     Examples
     --------
@@ -75,40 +85,50 @@ class Dataset(ReadOnlyArrays):
     Dataset(10 samples, 2 variables: celsius, litres)
     >>> data.location.tolist(), data.standardised.std(axis=0).round(12).tolist()
     ([21.0, 2.3], [1.0, 1.0])
+    >>> data.kinds
+    ('continuous', 'continuous')
     """
 
     values: FloatArray
     names: tuple[str, ...]
-    location: FloatArray = field(init=False)
-    scale: FloatArray = field(init=False)
-    standardised: FloatArray = field(init=False)
-    notes: tuple[str, ...] = field(init=False)
+    kinds: tuple[Kind, ...]
+    labels: Mapping[str, tuple[str, ...]]
+    roots: tuple[str, ...]
+    location: FloatArray
+    scale: FloatArray
+    standardised: FloatArray
+    notes: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        table = read_table(self.values, self.names)
-        names, values = table.names, table.values
-        check_shape(values.shape, min_variables=1)
-        check_finite(names, values)
-        location, scale = np.empty((2, len(names)))
-        standardised = np.empty_like(values)
-        faults = []
-        for j, name in enumerate(names):
-            column = standardise_column(values[:, j])
-            if isinstance(column, str):
-                faults.append(f"column {quote(name)} {column}")
-            else:
-                standardised[:, j], location[j], scale[j] = column
-        if faults:
-            raise DataError(f"Expected columns that vary; {enumerate_briefly(faults)}.")
-        check_no_copies(names, values, standardised, scale)
-        for array in (location, scale, standardised):
-            array.setflags(write=False)
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "location", location)
-        object.__setattr__(self, "scale", scale)
-        object.__setattr__(self, "standardised", standardised)
-        object.__setattr__(self, "notes", take_notes(names, values, standardised))
+    def __init__(
+        self,
+        values: object,
+        names: Sequence[str],
+        kinds: Sequence[Kind] | Mapping[str, Kind] | None = None,
+        labels: Mapping[str, Sequence[str]] | None = None,
+        roots: Sequence[str] = (),
+        allow_missing: bool = False,
+    ) -> None:
+        table = read_table(values, names)
+        check_shape(table.values.shape, min_variables=1)
+        check_finite(table.names, table.values, allow_missing=allow_missing)
+        location, scale, standardised = standardise_columns(table.names, table.values)
+        check_no_copies(table.names, table.values, standardised, scale)
+        guesses = tuple(guess_kind(column) for column in table.values.T)
+        resolved = resolve_kinds(table.names, guesses, kinds)
+        texts = check_labels(table.names, table.values, resolved, {} if labels is None else labels)
+        attributes: dict[str, object] = {
+            "values": table.values,
+            "names": table.names,
+            "kinds": resolved,
+            "labels": texts,
+            "roots": _all_roots(table.names, resolved, roots),
+            "location": location,
+            "scale": scale,
+            "standardised": standardised,
+            "notes": take_notes(table.names, table.values, standardised),
+        }
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def from_table(
@@ -153,9 +173,12 @@ class Dataset(ReadOnlyArrays):
         if isinstance(X, Dataset) and names is None:
             check_shape(X.values.shape, min_variables)
             return X
-        table = read_table(X.values if isinstance(X, Dataset) else X, names)
-        check_shape(table.values.shape, min_variables)
-        dataset = cls(table.values, table.names)
+        if isinstance(X, Dataset):
+            dataset = X._with(X.values, names)
+        else:
+            table = read_table(X, names)
+            check_shape(table.values.shape, min_variables)
+            dataset = cls(table.values, table.names)
         _warn(dataset.notes)
         return dataset
 
@@ -228,12 +251,46 @@ class Dataset(ReadOnlyArrays):
         return int(self.values.shape[1])
 
     @cached_property
+    def missing(self) -> npt.NDArray[np.bool_]:
+        """The missing cells, shape (n_samples, n_variables)."""
+        missing = np.isnan(self.values)
+        missing.setflags(write=False)
+        return missing
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether any cell is missing."""
+        return bool(self.missing.any())
+
+    def with_values(self, values: object) -> Dataset:
+        """Return a table with the same columns and other, complete values (n, n_variables).
+
+        They are in original units; labelled columns hold their codes.
+        """
+        return self._with(values, self.names)
+
+    def take_rows(self, rows: npt.ArrayLike) -> Dataset:
+        """Return some of the rows, given by number or as booleans, with the same columns."""
+        return self._with(self.values[np.asarray(rows)], self.names, allow_missing=True)
+
+    def _with(
+        self, values: object, names: Sequence[str] | None, *, allow_missing: bool = False
+    ) -> Dataset:
+        new = check_names(self.names if names is None else names)
+        if len(new) != self.n_variables:
+            raise DataError(
+                f"Expected one name for each of the {self.n_variables} columns; got {len(new)} "
+                "names."
+            )
+        renamed = dict(zip(self.names, new, strict=True))
+        labels = {renamed[name]: texts for name, texts in self.labels.items()}
+        roots = [renamed[name] for name in self.roots]
+        return Dataset(values, new, self.kinds, labels, roots, allow_missing)
+
+    @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of names and values, as hexadecimal text; the same on every machine."""
-        digest = hashlib.sha256(json.dumps([self.n_samples, *self.names]).encode("ascii"))
-        for column in self.values.T:
-            digest.update(np.ascontiguousarray(column, dtype="<f8").data)
-        return digest.hexdigest()
+        """SHA-256 of names, values and stated kinds, as text; the same on every machine."""
+        return fingerprint(self.names, self.values, self.kinds, self.labels, self.roots)
 
     def observe(self, log_columns: tuple[str, ...] = ()) -> Observed:
         """Return what answers need to know of the columns: ranges, moments, grids, correlations.
@@ -241,7 +298,8 @@ class Dataset(ReadOnlyArrays):
         ``log_columns`` are natural logarithms of what the file holds.
         """
         moments = np.stack([self.location, self.scale])
-        return observe(self.names, self.values, self.standardised, moments, log_columns)
+        columns = (self.names, self.values, self.standardised, moments)
+        return observe(*columns, log_columns, self.kinds, self.labels, self.roots)
 
     def summary(self) -> pd.DataFrame:
         """Return min, q05, median, q95, max, mean and sd of each column (index: its name)."""
@@ -311,6 +369,16 @@ class Dataset(ReadOnlyArrays):
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:6]) + (", ..." if self.n_variables > 6 else "")
         return f"Dataset({self.n_samples} samples, {self.n_variables} variables: {shown})"
+
+
+def _all_roots(
+    names: tuple[str, ...], kinds: tuple[Kind, ...], roots: Sequence[str]
+) -> tuple[str, ...]:
+    stray = [name for name in roots if name not in names]
+    if stray:
+        raise DataError(f"Expected roots among the columns {list(names)}; got {quote(stray[0])}.")
+    stated = zip(names, kinds, strict=True)
+    return tuple(name for name, kind in stated if kind == "time" or name in roots)
 
 
 def _check_option(name: str, value: int) -> None:

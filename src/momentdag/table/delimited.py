@@ -20,7 +20,7 @@ import pandas as pd
 from momentdag.errors import DataError
 from momentdag.table.tables import Table, check_names, quote, read_table
 
-__all__ = ["Delimiter", "read_delimited"]
+__all__ = ["Delimiter", "read_delimited", "sniff"]
 
 Delimiter: TypeAlias = Literal[",", ";", "\t", "|", " "]
 
@@ -59,7 +59,7 @@ def read_delimited(file: Path, delimiter: Delimiter | None = None) -> Table:
             sample = handle.read(_SNIFFED_CHARACTERS)
         if not sample.strip():
             raise DataError("Expected a header line and rows; the file holds only blank lines.")
-        chosen = _sniff(sample) if delimiter is None else delimiter
+        chosen = sniff(sample) if delimiter is None else delimiter
         header, n_read = _read_header(file, chosen)
         names = _check_header(header, chosen)
     except csv.Error as error:
@@ -92,7 +92,7 @@ def read_delimited(file: Path, delimiter: Delimiter | None = None) -> Table:
     return read_table(frame, names)
 
 
-def _sniff(sample: str) -> Delimiter:
+def sniff(sample: str) -> Delimiter:
     """Return the delimiter that best cuts the first lines into equally many numbers each."""
     lines = [line for line in io.StringIO(sample, newline="") if line.strip()]
     if len(sample) == _SNIFFED_CHARACTERS:

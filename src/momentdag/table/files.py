@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
@@ -13,7 +15,7 @@ from momentdag.table.delimited import Delimiter, read_delimited
 from momentdag.table.parquet import read_parquet
 from momentdag.table.tables import Table, quote
 
-__all__ = ["MAX_FILE_BYTES", "Delimiter", "read_file"]
+__all__ = ["MAX_FILE_BYTES", "Delimiter", "as_path", "check_file", "read_file", "reading"]
 
 MAX_FILE_BYTES = 4 * 2**30
 """Larger files are refused unless the caller raises the limit: 4 GiB."""
@@ -67,16 +69,36 @@ def read_file(
     if delimiter is not None and delimiter not in get_args(Delimiter):
         choices = list(get_args(Delimiter))
         raise OptionError(f"Expected a delimiter among {choices}; got {quote(delimiter)}.")
-    try:
-        file = Path(path).expanduser()
-    except (TypeError, RuntimeError) as error:
-        raise DataError(f"Expected the name of a file; {error}.") from error
-    try:
-        start = _check_file(file, max_bytes)
+    file = as_path(path)
+    with reading():
+        start = check_file(file, max_bytes)
         if start.startswith(b"PAR1") or file.suffix.lower() in (".parquet", ".pq"):
             return read_parquet(file, max_bytes)
         _check_text(file)
         return read_delimited(file, delimiter)
+
+
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file.
+
+    Raises
+    ------
+    DataError
+        If it cannot be one.
+    """
+    try:
+        return Path(path).expanduser()
+    except (TypeError, RuntimeError) as error:
+        raise DataError(f"Expected the name of a file; {error}.") from error
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Turn the errors of opening and reading a file into a `DataError`."""
+    try:
+        yield
+    except DataError:
+        raise
     except FileNotFoundError:
         raise DataError("There is no file with this name. Check the path.") from None
     except PermissionError:
@@ -85,8 +107,23 @@ def read_file(
         raise DataError(f"Expected a readable file; the system says: {error}.") from error
 
 
-def _check_file(file: Path, max_bytes: int) -> bytes:
-    """Return the first bytes of a file after checking its type and size."""
+def check_file(
+    file: Path, max_bytes: int, *, any_text: bool = False, any_format: bool = False
+) -> bytes:
+    """Return the first bytes of a file after checking its type and size.
+
+    Parameters
+    ----------
+    file : Path
+    max_bytes : int
+    any_text, any_format : bool
+        Accept UTF-16, or any format.
+
+    Raises
+    ------
+    DataError
+        If it is no file, is too large or empty, or is in a format that is not read.
+    """
     try:
         status = file.stat()
     except ValueError as error:  # a NUL in the name
@@ -104,7 +141,8 @@ def _check_file(file: Path, max_bytes: int) -> bytes:
     with file.open("rb") as handle:
         start = handle.read(8)
     for magic, meaning in _FOREIGN.items():
-        if start.startswith(magic):
+        accepted = any_format or (any_text and meaning.startswith("UTF-16"))
+        if start.startswith(magic) and not accepted:
             raise DataError(f"Expected UTF-8 text or Parquet; the file looks like {meaning}.")
     return start
 

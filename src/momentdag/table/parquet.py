@@ -18,7 +18,7 @@ from momentdag.table.tables import (
     read_column,
 )
 
-__all__ = ["read_parquet"]
+__all__ = ["index_columns", "read_parquet"]
 
 _ROWS_AT_A_TIME = 2**17
 """Small row groups are read together up to this many rows: each read has a fixed cost."""
@@ -40,7 +40,7 @@ def read_parquet(file: Path, max_bytes: int) -> Table:
     try:
         with pyarrow.parquet.ParquetFile(file) as source:
             stored = check_names(source.schema_arrow.names)
-            index = _index_columns(source.schema_arrow.pandas_metadata, stored)
+            index = index_columns(source.schema_arrow.pandas_metadata, stored)
             names = tuple(name for name in stored if name not in index)
             shape = (source.metadata.num_rows, len(names))
             n_bytes = 8 * shape[0] * shape[1]
@@ -96,7 +96,7 @@ def _spans(metadata: Any) -> Iterator[tuple[int, int, list[int]]]:
         )
 
 
-def _index_columns(metadata: Any, names: Sequence[str]) -> frozenset[str]:
+def index_columns(metadata: Any, names: Sequence[str]) -> frozenset[str]:
     """Return the columns that hold the row labels of the pandas frame that was stored."""
     labels = metadata.get("index_columns", []) if isinstance(metadata, dict) else []
     return frozenset(label for label in labels if isinstance(label, str) and label in names)

@@ -24,6 +24,7 @@ from momentdag.errors import DataError, quote
 __all__ = [
     "FloatArray",
     "Table",
+    "as_array",
     "check_names",
     "enumerate_briefly",
     "quote",
@@ -132,7 +133,7 @@ def read_table(X: object, names: Sequence[str] | None = None) -> Table:
     elif isinstance(wrapped, nw.LazyFrame):
         raise DataError(f"Expected a table in memory; got {type(X).__name__}. Collect it first.")
     else:
-        array = _as_array(X)
+        array = as_array(X)
         labels, shape = [f"x{i + 1}" for i in range(array.shape[1])], array.shape
         columns = array.T
     labelled = check_names(labels if names is None else _as_list(names, shape[1]))
@@ -192,8 +193,14 @@ def _is_settled(array: npt.NDArray[Any]) -> bool:
     )
 
 
-def _as_array(X: object) -> npt.NDArray[Any]:
-    """Return anything that is not a frame as a 2-D array."""
+def as_array(X: object) -> npt.NDArray[Any]:
+    """Return anything that is not a frame as a 2-D array.
+
+    Raises
+    ------
+    DataError
+        If it has no rows and columns.
+    """
     kind = type(X).__name__
     if isinstance(X, str):
         raise DataError("Expected a table; got text. Read a file with Dataset.from_file.")

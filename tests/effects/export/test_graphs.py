@@ -1,6 +1,7 @@
 import json
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from momentdag.effects.export import (
@@ -69,11 +70,15 @@ def test_pgmpy_reads_independences_from_the_chosen_graph(posterior):
 
 def test_an_estimator_stands_for_its_consensus(posterior, graph):
     from momentdag import MomentDAG
+    from momentdag.engines.protocol import FitResult
+    from momentdag.table import Dataset
 
     estimator = MomentDAG()
     with pytest.raises(Exception, match="not fitted"):
         to_networkx(estimator)
-    estimator.posterior_ = posterior
+    values = np.random.default_rng(0).normal(size=(30, graph.n_variables))
+    observed = Dataset(values, graph.names).observe()
+    estimator.adopt(FitResult(posterior, None, graph, observed))
     estimator.mean_graph_ = graph.to_networkx("mean")
     estimator.variance_graph_ = graph.to_networkx("variance")
     assert MomentGraph.from_networkx(to_networkx(estimator)) == graph

@@ -10,10 +10,11 @@ from scipy.stats import kstest
 
 import momentdag as md
 from momentdag.engines.evidence.local.features import FeatureMap, Kernel
+from momentdag.engines.evidence.local.inputs import RankScale
 from momentdag.engines.evidence.local.location_scale import LocalScorer
 from momentdag.engines.evidence.local.tuning import TUNING
 from momentdag.engines.evidence.model import EvidenceModel
-from momentdag.engines.standardise import canonical_order
+from momentdag.engines.standardise import canonical_order, standardise
 from momentdag.graph import MomentGraph
 
 NAMES = ("a", "b", "y")
@@ -31,9 +32,11 @@ def make_model(n=300, budget_bytes=2**20, ranks=False, noise="flexible"):
     z = dataset.standardised[:, columns]
     rows = np.arange(0, n, n // 40)
     kernel = Kernel("network", 1.5, 0.3)
-    mean = FeatureMap(z, kernel, rows, TUNING.mean_detail, ranks)
-    scale = FeatureMap(z, kernel, rows, TUNING.scale_detail, ranks)
-    model = EvidenceModel(dataset, columns, LocalScorer(z, mean, scale, noise), budget_bytes)
+    scales = tuple(map(RankScale.of, z.T)) if ranks else None
+    mean = FeatureMap(z, kernel, rows, TUNING.mean_detail, scales)
+    scale = FeatureMap(z, kernel, rows, TUNING.scale_detail, scales)
+    scorer = LocalScorer(z, mean, scale, noise)
+    model = EvidenceModel(standardise(dataset).units, columns, scorer, budget_bytes)
     return model, dataset.values
 
 

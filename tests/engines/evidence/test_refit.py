@@ -10,7 +10,7 @@ from momentdag.engines.evidence.local.hyperparameters import Hyperparameters, ma
 from momentdag.engines.evidence.model import EvidenceModel
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.refit import AllRows, chunks
-from momentdag.engines.standardise import canonical_order
+from momentdag.engines.standardise import canonical_order, standardise
 from momentdag.graph import MomentGraph
 
 GRAPH = MomentGraph.from_edges(("a", "b", "y"), mean=[("a", "y")], variance=[("b", "y")])
@@ -29,6 +29,7 @@ def models(noise):
     dataset = md.Dataset.from_table(draw(N_MANY, 0))
     columns = canonical_order(dataset.standardised, dataset.names)
     z = np.round(dataset.standardised[:, columns], 8)
+    units = standardise(dataset).units
     few = z[:: N_MANY // N_FEW]
     options = EvidenceOptions(noise=noise)
 
@@ -38,9 +39,9 @@ def models(noise):
 
     of_few = scorer(few)
     return (
-        EvidenceModel(dataset, columns, of_few),
-        EvidenceModel(dataset, columns, of_few, rows=AllRows(z, z)),
-        EvidenceModel(dataset, columns, scorer(z)),
+        EvidenceModel(units, columns, of_few),
+        EvidenceModel(units, columns, of_few, rows=AllRows(z)),
+        EvidenceModel(units, columns, scorer(z)),
     )
 
 

@@ -65,6 +65,7 @@ def test_a_second_fit_of_the_same_shape_compiles_nothing(fit, data, compilations
     assert not compilations
 
 
+@pytest.mark.slow
 def test_details_report_the_restarts(fit, quick, data):
     found = fit(data)
     assert len(found.details["objectives"]) == quick.n_restarts

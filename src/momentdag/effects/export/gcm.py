@@ -12,7 +12,7 @@ from momentdag.errors import require
 from momentdag.graph import MomentGraph
 
 if TYPE_CHECKING:
-    from dowhy.gcm import InvertibleStructuralCausalModel
+    from dowhy.gcm import StructuralCausalModel
 
     from momentdag.effects.inputs import FittedEstimator
 
@@ -21,12 +21,17 @@ __all__ = ["to_dowhy"]
 
 def to_dowhy(
     estimator: FittedEstimator, *, graph: MomentGraph | None = None, random_state: int = 0
-) -> InvertibleStructuralCausalModel:
+) -> StructuralCausalModel:
     """Return a fitted DoWhy model: ``X_j = m_j(mean parents) + v_j(variance parents) E_j``.
 
     Use it with ``dowhy.gcm`` for samples, interventions and counterfactuals; do not call
     ``gcm.fit`` on it. Functions are at their posterior means given one pair of graphs; for the
     uncertainty of both use `momentdag.effects.intervene`.
+
+    Discrete variables are drawn from the probabilities of their values. One value of theirs has
+    many noises, so with any of them the result is a ``StructuralCausalModel``, for samples and
+    interventions; without, it is an ``InvertibleStructuralCausalModel``, which has counterfactuals
+    too. Columns of text are codes 0, 1, ... in the order of ``estimator.result_.observed.labels``.
 
     Parameters
     ----------
@@ -70,13 +75,15 @@ def to_dowhy(
     union: nx.DiGraph[Any] = nx.DiGraph()
     union.add_nodes_from(names)
     union.add_edges_from(pair.edges())
-    model = gcm.InvertibleStructuralCausalModel(union)
+    invertible = not any(mechanism.is_discrete for mechanism in mechanisms.values())
+    kind = gcm.InvertibleStructuralCausalModel if invertible else gcm.StructuralCausalModel
+    model = kind(union)
     rngs = np.random.default_rng(random_state).spawn(len(names))
     for name, rng in zip(names, rngs, strict=True):
         # DoWhy passes the values of a node's parents in the order of their names.
         parents = sorted(pair.parents(name))
         columns = [names.index(parent) for parent in parents]
-        kind = location_scale.LocationScaleModel if parents else location_scale.RootModel
-        model.set_causal_mechanism(name, kind(rng, mechanisms[name], columns, len(names)))
+        mechanism = location_scale.make_model(rng, mechanisms[name], columns, len(names))
+        model.set_causal_mechanism(name, mechanism)
         model.graph.nodes[name][location_scale.PARENTS_DURING_FIT] = parents
     return model

@@ -20,7 +20,8 @@ def to_networkx(source: Source) -> nx.DiGraph[Any]:
     """Return the union as a networkx graph whose edges say which moment they act on.
 
     Edges carry ``mean`` and ``variance`` (bool), ``moment`` ("mean", "variance", "both") and,
-    from draws, ``mean_probability`` and ``variance_probability``.
+    from draws, ``mean_probability`` and ``variance_probability``. Nodes of a fit carry the ``kind``
+    of their column.
     `MomentGraph.from_networkx` reads it back.
 
     Parameters
@@ -40,7 +41,9 @@ def to_networkx(source: Source) -> nx.DiGraph[Any]:
     """
     labelled = read_source(source)
     graph: nx.DiGraph[Any] = nx.DiGraph()
-    graph.add_nodes_from(labelled.graph.names)
+    for name in labelled.graph.names:
+        kind = labelled.kinds.get(name)
+        graph.add_node(name, **({} if kind is None else {"kind": kind}))
     for edge in labelled.edges():
         graph.add_edge(
             edge.cause,

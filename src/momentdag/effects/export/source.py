@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from momentdag.effects.inputs import consensus_pair
 from momentdag.errors import OptionError
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior
+from momentdag.table.kinds import Kind
 
 if TYPE_CHECKING:
     from momentdag.effects.inputs import FittedEstimator
@@ -52,10 +53,16 @@ class LabelledGraph:
     graph : MomentGraph
     probabilities : float array, shape (2, d, d), or None
         Of the mean edges and the variance edges.
+    kinds : mapping from name to Kind
+        Of the columns, where they are known.
+    discrete : frozenset of str
+        Variables that were fitted by the probabilities of their values.
     """
 
     graph: MomentGraph
     probabilities: npt.NDArray[np.float64] | None
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    discrete: frozenset[str] = frozenset()
 
     def edges(self) -> Iterator[Edge]:
         """Yield the edges of the union."""
@@ -87,7 +94,11 @@ def read_source(source: Source) -> LabelledGraph:
         return _with_probabilities(source.consensus(), source)
     if hasattr(source, "fit"):
         check_is_fitted(source, "posterior_")
-        return _with_probabilities(consensus_pair(source), source.posterior_)
+        pair = consensus_pair(source)
+        labelled = _with_probabilities(pair, source.posterior_)
+        fitted = {} if source.scm_ is None else source.scm_.mean_functions(pair)
+        discrete = frozenset(name for name, mechanism in fitted.items() if mechanism.is_discrete)
+        return replace(labelled, kinds=source.result_.observed.kinds, discrete=discrete)
     raise OptionError(f"Expected a MomentGraph, a Posterior or a fitted MomentDAG; got {source!r}.")
 
 

@@ -10,21 +10,30 @@ graphs; the functions are then fitted to all rows, when they are asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from momentdag.engines.evidence.imputation import fit_completions
 from momentdag.engines.evidence.local.location_scale import LocalScorer
 from momentdag.engines.evidence.local.protocol import Evidences
 from momentdag.engines.evidence.model import EvidenceModel
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.prior import adjacency
-from momentdag.engines.evidence.problem import Problem, as_causes_and_effects, pose_problem
+from momentdag.engines.evidence.problem import Problem, pose_problem
 from momentdag.engines.evidence.refit import AllRows
 from momentdag.engines.evidence.sampling.draws import Draws, draw_by_chains, draw_exactly
 from momentdag.engines.evidence.sampling.exact import MAX_VARIABLES
+from momentdag.engines.evidence.sampling.world_draws import (
+    complete_pools,
+    draw_in_worlds,
+    enumerate_worlds,
+    make_world_pools,
+    score_neighbours,
+)
+from momentdag.engines.evidence.sampling.worlds import Worlds, draw_worlds
 from momentdag.engines.evidence.search.starts import SearchResult
 from momentdag.engines.evidence.search.structure_search import (
     search_again,
@@ -35,16 +44,21 @@ from momentdag.engines.evidence.search.structure_search import (
 from momentdag.engines.evidence.search.tuning import TUNING
 from momentdag.engines.evidence.support.checkpoint import StageCheckpoint
 from momentdag.engines.protocol import FitRequest, FitResult
+from momentdag.engines.standardise import StandardisedTable, as_inputs, log_counts
 from momentdag.errors import OptionError
 from momentdag.graph import MomentGraph
 from momentdag.parallel import shared
 from momentdag.posterior import Posterior, Provenance
 from momentdag.storage.state import State
+from momentdag.table import Dataset
+from momentdag.table.checks import check_numbers
 
 __all__ = ["METHOD_VERSION", "EvidenceEngine"]
 
-METHOD_VERSION = 1
-"""Raised by hand when drawn graphs change: finished runs of studies carry it."""
+METHOD_VERSION = 2
+"""Raised by hand when drawn graphs of continuous tables change: runs of studies carry it."""
+
+_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -58,26 +72,48 @@ class EvidenceEngine:
 
     options: EvidenceOptions = field(default_factory=EvidenceOptions)
 
+    def check(self, dataset: Dataset) -> None:
+        """Refuse what the linear family cannot take: categories and missing cells."""
+        if self.options.family != "linear":
+            return
+        check_numbers(dataset.names, dataset.kinds, "The linear family")
+        if dataset.has_missing:
+            raise OptionError(
+                "The linear family has no mechanisms to draw missing cells from.",
+                fit_with={"missing": "drop"},
+            )
+
     def fit(self, request: FitRequest) -> FitResult:
         """Return the posterior over graph pairs given the data.
 
         The same seed gives the same bits whatever ``n_jobs`` is, and columns in another order or
         other units give the same answer. A fit that is resumed from a checkpoint is bit-for-bit
-        identical, too.
+        identical, too. Missing cells are drawn along with the model, see `imputation`.
         """
-        options, table = self.options, request.table
+        self.check(request.dataset)
+        if not request.dataset.has_missing:
+            return self._fit_complete(request)
+        quick = EvidenceEngine(replace(self.options, n_starts=1, n_kicks=0, n_chains=2))
+        return fit_completions(self._fit_complete, quick._fit_complete, request)
+
+    def _fit_complete(self, request: FitRequest) -> FitResult:
+        """Fit a table without missing cells."""
+        options, table = self.options, log_counts(request.table, request.dataset)
         if options.method == "exact" and request.dataset.n_variables > MAX_VARIABLES:
             raise OptionError(
                 f"The exact method takes at most {MAX_VARIABLES} variables; the table has "
                 f"{request.dataset.n_variables}.",
                 fit_with={"engine_options": {"method": "chain"}},
             )
-        row_rng, *stage_rngs, table_rng = request.rng.spawn(5)
-        problem = pose_problem(row_rng, table.values, request.canonical_knowledge, options)
+        # What is searched for and scored is the same for every seed; only draws are drawn with it.
+        row_rng, *search_rngs = np.random.default_rng(_SEED).spawn(3)
+        stage_rngs = [*search_rngs, request.rng]
+        units = table.units.reordered(table.columns)
+        problem = pose_problem(row_rng, table.values, request.canonical_knowledge, options, units)
         stages = _Stages(problem, request)
         status = "complete"
         # One thread inside: sums then do not depend on how many cores there are.
-        with threadpool_limits(1), shared(problem.values, problem.targets):
+        with threadpool_limits(1), shared(problem.values):
             try:
                 stages.run(stage_rngs)
             except KeyboardInterrupt:
@@ -87,19 +123,24 @@ class EvidenceEngine:
                 stages.finalize_partial()
         all_rows = None
         if len(problem.values) < table.n_samples:
-            all_rows = AllRows(*as_causes_and_effects(table_rng, table.values, options))
-        return self._package(request, stages, all_rows, status)
+            all_rows = AllRows(as_inputs(table.values))
+        return self._package(request, table, stages, all_rows, status)
 
     def restore_model(self, state: State) -> EvidenceModel:
         """Return the fitted model that gave ``state``."""
         return EvidenceModel.from_state(state)
 
     def _package(
-        self, request: FitRequest, stages: _Stages, all_rows: AllRows | None, status: str
+        self,
+        request: FitRequest,
+        table: StandardisedTable,
+        stages: _Stages,
+        all_rows: AllRows | None,
+        status: str,
     ) -> FitResult:
         assert stages.result is not None
         assert stages.draws is not None
-        dataset, table = request.dataset, request.table
+        dataset = request.dataset
         problem, draws = stages.result.problem, stages.draws
         settings = {
             **self.options.to_dict(),
@@ -108,6 +149,8 @@ class EvidenceEngine:
             "n_samples": dataset.n_samples,
             "n_samples_for_structure": len(problem.values),
         }
+        if problem.worlds is not None:
+            settings["n_worlds"] = min(problem.worlds.n_worlds, request.n_draws)
         posterior = Posterior(
             dataset.names,
             table.restore(draws.mean_graphs),
@@ -117,7 +160,8 @@ class EvidenceEngine:
             chains=draws.chains,
         )
         best_pair = adjacency(stages.result.best.parents)
-        if draws.gain >= 0:
+        # Log posteriors of different worlds are not comparable: there the search has the last word.
+        if problem.worlds is None and draws.gain >= 0:
             top = int(np.argmax(draws.log_posterior))
             best_pair = draws.mean_graphs[top], draws.variance_graphs[top]
         best_graph = MomentGraph(dataset.names, *map(table.restore, best_pair))
@@ -155,6 +199,7 @@ class _Stages:
         )
         self._begin("the choice of hyper-parameters")
         tuned = self._search("hyper-parameters", evidences, lambda: tune_kernels(first, n_jobs))
+        tuned = self._in_worlds(tuned)
         self._begin("the order search")
         self.result = self._search(
             "order search",
@@ -162,15 +207,60 @@ class _Stages:
             lambda: search_thoroughly(tuned, search_rng, n_jobs, self._tick),
         )
         self.details["start_scores"] = [float(each.score) for each in self.result.optima]
-        method = problem.options.method
-        if method == "auto":
-            method = "exact" if problem.n_variables <= MAX_VARIABLES else "chain"
+        method = "exact" if self._is_exact else "chain"
         self.details["method"] = method
-        if method == "exact":
+        if self.problem.worlds is not None:
+            self._draw_in_worlds(draw_rng, self.problem.worlds)
+        elif method == "exact":
             self._begin("the enumeration")
             self.draws = draw_exactly(self.result, draw_rng, self._request.n_draws)
         else:
             self._run_chains(draw_rng)
+
+    def _in_worlds(self, result: SearchResult) -> SearchResult:
+        """Return the result with worlds in which everything from now on is noted."""
+        problem, options = result.problem, result.problem.options
+        if options.posterior == "plain" or options.family == "linear":
+            return result
+        n_worlds = options.n_worlds
+        if n_worlds is None:
+            n_worlds = TUNING.n_worlds_exact if self._is_exact else TUNING.n_worlds
+        worlds = draw_worlds(problem.values, n_worlds, options.tau)
+        self.problem = replace(self.problem, worlds=worlds)
+        # Scores made before were not noted; they are made again where they are wanted.
+        return replace(result, problem=replace(problem, worlds=worlds))
+
+    @property
+    def _is_exact(self) -> bool:
+        method = self.problem.options.method
+        return method == "exact" or (method == "auto" and self.problem.n_variables <= MAX_VARIABLES)
+
+    def _draw_in_worlds(self, rng: np.random.Generator, worlds: Worlds) -> None:
+        key = "draws in worlds"
+        self.draws = self._checkpoint.load_draws(key)
+        if self.draws is not None:
+            self.details |= self._checkpoint.load_details(key)
+            return
+        assert self.result is not None
+        result, n_draws = self.result, self._request.n_draws
+        search = result.problem.search(result.evidences)
+        details: dict[str, Any] = {"n_worlds": worlds.n_worlds}
+        if self._is_exact:
+            self._begin("the enumeration in worlds")
+            self.draws = enumerate_worlds(rng, result, worlds, search, n_draws)
+        else:
+            self._begin("the search in worlds")
+            details["world_searches"] = complete_pools(result, worlds, search, self._tick)._asdict()
+            score_neighbours(search, result.best.parents)
+            pools = make_world_pools(search, worlds, result.best.parents)
+            details["pool_sizes"] = [len(pool.parents) for pool in pools]
+            self._begin("the draws in worlds")
+            self.draws, effective = draw_in_worlds(
+                rng, result, pools, n_draws, self._request.n_jobs, self._tick
+            )
+            details["effective_share"] = float(effective.mean())
+        self.details |= details
+        self._checkpoint.save_draws(key, self.draws, details)
 
     def _run_chains(self, rng: np.random.Generator) -> None:
         memory = self.problem.no_evidences()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -204,10 +204,14 @@ class Units(NamedTuple):
     columns: npt.NDArray[np.intp]
     location: FloatArray
     scale: FloatArray
+    counts: npt.NDArray[np.bool_]  # columns that stand on the scale log(1 + x)
 
     def standardise(self, values: FloatArray) -> FloatArray:
         """Return rows (n, d) in the engine's order of columns and in standard units."""
-        return as_inputs((values[:, self.columns] - self.location) / self.scale)
+        ordered = values[:, self.columns]
+        if self.counts.any():
+            ordered[:, self.counts] = np.log1p(np.maximum(ordered[:, self.counts], 0.0))
+        return as_inputs((ordered - self.location) / self.scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +228,8 @@ class EvidenceMechanism:
     column : float array, shape (n,)
         The standardised variable in the rows of the fit.
     """
+
+    is_discrete: ClassVar[bool] = False
 
     standardised: LocalMechanism | DrawnMechanism
     units: Units
@@ -246,6 +252,10 @@ class EvidenceMechanism:
     def noise_cdf(self, noise: FloatArray) -> FloatArray:
         """Return P(E <= e) for each standardised residual e, the same shape."""
         return self.standardised.noise.distribution(noise)
+
+    def noise_log_density(self, noise: FloatArray) -> FloatArray:
+        """Return log p(e) for each standardised residual e, the same shape."""
+        return self.standardised.noise.log_density(noise)
 
     def simulated_noise_cdf(self, noise: FloatArray) -> FloatArray:
         """Return the same for simulating rows: close to the residuals of the rows of the fit."""

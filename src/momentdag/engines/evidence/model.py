@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.engines.evidence.calibration import calibrate
-from momentdag.engines.evidence.local.location_scale import LocalScorer
+from momentdag.engines.evidence.discrete import DiscreteEvidenceMechanism, discrete_mechanism
+from momentdag.engines.evidence.local.location_scale import LocalFit, LocalScorer
+from momentdag.engines.evidence.local.mixed import MixedScorer
 from momentdag.engines.evidence.local.protocol import Parents
 from momentdag.engines.evidence.mechanisms import (
     DrawnMechanism,
@@ -30,6 +32,8 @@ from momentdag.storage.state import State
 __all__ = ["EvidenceModel"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+AnyMechanism: TypeAlias = EvidenceMechanism | DiscreteEvidenceMechanism
 
 _BUDGET_BYTES = 256 * 2**20
 _CALIBRATION_ROWS = 10_000
@@ -63,19 +67,22 @@ class EvidenceModel:
         rows: AllRows | None = None,
     ) -> None:
         self.names = units.names
-        self._units = Units(columns, units.location[columns], units.scale[columns])
+        self._units = Units(
+            columns, units.location[columns], units.scale[columns], units.counts[columns]
+        )
+        self._kinds = units.kinds
         self.scorer = scorer
         self.rows = rows
         self._position = {units.names[c]: k for k, c in enumerate(columns)}
-        self._mechanisms: BudgetedCache[tuple[int, Parents], LocalMechanism] = BudgetedCache(
-            budget_bytes, mechanism_bytes
-        )
+        self._mechanisms: BudgetedCache[
+            tuple[int, Parents], LocalMechanism | DiscreteEvidenceMechanism
+        ] = BudgetedCache(budget_bytes, _bytes)
 
     def to_state(self) -> State:
         """Return the model as plain values and arrays; mechanisms are fitted again from them."""
-        columns, location, scale = self._units
+        columns, location, scale, _ = self._units
         back = np.argsort(columns)
-        units = ColumnUnits(self.names, location[back], scale[back])
+        units = ColumnUnits(self.names, location[back], scale[back], self._kinds)
         return write_parts(ModelParts(units, columns, self.scorer, self.rows))
 
     @classmethod
@@ -100,15 +107,22 @@ class EvidenceModel:
         variance = graph.variance_graph[columns, columns[variable]]
         return Parents(column_mask(mean), column_mask(variance))
 
-    def mechanism(self, graph: MomentGraph, name: str) -> LocalMechanism:
+    def mechanism(
+        self, graph: MomentGraph, name: str
+    ) -> LocalMechanism | DiscreteEvidenceMechanism:
         """Return the fitted mechanism of one variable under a graph pair."""
         variable = self._position[name]
         parents = self._parents(graph, variable)
         return self._mechanisms.get((variable, parents), lambda: self._fitted(variable, parents))
 
-    def _fitted(self, variable: int, parents: Parents) -> LocalMechanism:
+    def _fitted(
+        self, variable: int, parents: Parents
+    ) -> LocalMechanism | DiscreteEvidenceMechanism:
         scorer = self.scorer
         fit = scorer.fit(variable, parents)
+        if not isinstance(fit, LocalFit):
+            assert isinstance(scorer, MixedScorer)
+            return discrete_mechanism(scorer, variable, parents, fit, self._units)
         mean_basis = scorer.mean_features.projection(parents.mean)
         scale_basis = scorer.variance_features.projection(parents.variance)
         u, variances = scorer.scale_posterior(fit, parents)
@@ -143,22 +157,37 @@ class EvidenceModel:
         pairs = list(posterior.distinct_pairs())
         total = np.empty(len(values))
         for part in chunks(len(values)):
-            total[part] = self._log_density(self._units.standardise(values[part]), pairs)
+            total[part] = self._log_density(values[part], pairs)
         return total
 
-    def _log_density(self, z: FloatArray, pairs: list[tuple[MomentGraph, float]]) -> FloatArray:
-        units = -float(np.log(self._units.scale).sum())
+    def _log_density(
+        self, values: FloatArray, pairs: list[tuple[MomentGraph, float]]
+    ) -> FloatArray:
+        z = self._units.standardise(values)
         local: dict[tuple[int, Parents], FloatArray] = {}
         total: FloatArray = np.full(len(z), -np.inf)
         for graph, weight in pairs:
-            log_density = np.full(len(z), units + np.log(weight))
+            log_density = np.full(len(z), np.log(weight))
             for name, k in self._position.items():
                 key = (k, self._parents(graph, k))
                 if key not in local:
-                    local[key] = _local_log_density(z[:, k], self.mechanism(graph, name), z)
+                    local[key] = self._local(values, z, k, self.mechanism(graph, name))
                 log_density += local[key]
             total = np.logaddexp(total, log_density)
         return total
+
+    def _local(
+        self,
+        values: FloatArray,
+        z: FloatArray,
+        k: int,
+        mechanism: LocalMechanism | DiscreteEvidenceMechanism,
+    ) -> FloatArray:
+        """Return the log density of one variable at rows ``values``, standardised ``z`` (n, d)."""
+        if isinstance(mechanism, LocalMechanism):
+            own = _local_log_density(z[:, k], mechanism, z)
+            return np.asarray(own - np.log(self._units.scale[k]))
+        return mechanism.log_masses(values, values[:, self._units.columns[k]])
 
     def moments(
         self, values: FloatArray, graph: MomentGraph, variable: str
@@ -166,13 +195,13 @@ class EvidenceModel:
         """Return the conditional mean and sd of ``variable`` for each row, ((n,), (n,))."""
         return self.mean_functions(graph)[variable].moments(values)
 
-    def mean_functions(self, graph: MomentGraph) -> Mapping[str, EvidenceMechanism]:
+    def mean_functions(self, graph: MomentGraph) -> Mapping[str, AnyMechanism]:
         """Return every variable's mechanism at its posterior mean given a graph pair."""
         return _Functions(self, graph, None)
 
     def draw_functions(
         self, rng: np.random.Generator, graph: MomentGraph
-    ) -> Mapping[str, EvidenceMechanism]:
+    ) -> Mapping[str, AnyMechanism]:
         """Draw every variable's mechanism from its posterior given a graph pair.
 
         A mechanism is drawn when it is asked for, each from a stream of its own: asking for some
@@ -189,7 +218,15 @@ def _local_log_density(y: FloatArray, mechanism: LocalMechanism, z: FloatArray) 
     return np.asarray(mechanism.noise.log_density(e) - log_std)
 
 
-class _Functions(Mapping[str, EvidenceMechanism]):
+def _bytes(mechanism: LocalMechanism | DiscreteEvidenceMechanism) -> int:
+    if isinstance(mechanism, LocalMechanism):
+        return mechanism_bytes(mechanism)
+    functions = mechanism.functions
+    bases = (functions.mean_basis, functions.scale_basis)
+    return sum(array.nbytes for basis in bases for array in (basis.inducing, basis.weights))
+
+
+class _Functions(Mapping[str, AnyMechanism]):
     """The mechanisms of all variables, made on first use; drawn if there is an ``rng``."""
 
     def __init__(
@@ -199,16 +236,19 @@ class _Functions(Mapping[str, EvidenceMechanism]):
         self._graph = graph
         # Taken now: what comes of this draw must not depend on when it is looked at.
         self._seed = None if rng is None else int(rng.integers(2**63))
-        self._made: dict[str, EvidenceMechanism] = {}
+        self._made: dict[str, AnyMechanism] = {}
 
-    def __getitem__(self, name: str) -> EvidenceMechanism:
+    def __getitem__(self, name: str) -> AnyMechanism:
         if name not in self._made:
             model = self._model
             variable = model._position[name]
             local = model.mechanism(self._graph, name)
-            mechanism: LocalMechanism | DrawnMechanism = local
+            mechanism: LocalMechanism | DrawnMechanism | DiscreteEvidenceMechanism = local
             if self._seed is not None:
                 mechanism = local.draw(np.random.default_rng([self._seed, variable]))
+            if isinstance(mechanism, DiscreteEvidenceMechanism):
+                self._made[name] = mechanism
+                return mechanism
             column = model.scorer.mean_features.values[:, variable]
             self._made[name] = EvidenceMechanism(mechanism, model._units, variable, column)
         return self._made[name]

@@ -26,6 +26,15 @@ class EvidenceOptions(EngineOptions):
     noise : {"flexible", "gaussian", "student"}
         Shape of the noise: a smooth density learned for each variable, the normal, or Student's t
         with degrees of freedom learned for each variable. Ignored by the linear family.
+    posterior : {"worlds", "plain"}
+        The average posterior over worlds of reweighted rows, which is right about as often as it
+        says also where the model is wrong; or the posterior of the rows as they are, which is right
+        where the model is. The linear family has the plain one only.
+    tau : float
+        Standard deviation of a row's weight in a world: how far the model is doubted. 1 is the
+        Bayesian bootstrap; with 2 every row stands for a cluster of four.
+    n_worlds : int or None
+        Worlds; None takes 150, and 400 where every pair is enumerated.
     n_inducing : int or None
         Inducing rows of the kernels; None takes one for every 20 rows, from 40 to 80, and 160 where
         the evidence for them is overwhelming.
@@ -34,7 +43,7 @@ class EvidenceOptions(EngineOptions):
     n_kicks : int
         Perturbations of each start's optimum that are climbed again.
     n_chains : int
-        Markov chains; the draws are shared out among them.
+        Markov chains of the plain posterior; the draws are shared out among them.
     thinning : int or None
         Steps of a chain between two draws; None takes six times the number of variables, at
         least 20.
@@ -44,8 +53,6 @@ class EvidenceOptions(EngineOptions):
         Graphs are learned from at most this many rows, a seeded random subset of larger tables;
         functions from all rows, in any case. Time grows with these rows, while the posterior over
         graphs is mostly settled: more are for effects that few rows cannot show.
-    dequantise : bool
-        Spread the repeated values of rounded columns over the gaps between them.
     return_partial : bool
         On KeyboardInterrupt return the best result so far, flagged, instead of raising.
 
@@ -64,6 +71,9 @@ class EvidenceOptions(EngineOptions):
 
     family: Family = "gp"
     noise: NoiseFamily = "flexible"
+    posterior: Literal["worlds", "plain"] = "worlds"
+    tau: float = 2.0
+    n_worlds: int | None = None
     n_inducing: int | None = None
     n_starts: int | None = None
     n_kicks: int = 1
@@ -71,15 +81,14 @@ class EvidenceOptions(EngineOptions):
     thinning: int | None = None
     method: Literal["auto", "exact", "chain"] = "auto"
     max_rows: int = 5_000
-    dequantise: bool = True
     return_partial: bool = False
 
     def __post_init__(self) -> None:
         choices = {
             "family": get_args(Family),
             "noise": get_args(NoiseFamily),
+            "posterior": ("worlds", "plain"),
             "method": ("auto", "exact", "chain"),
-            "dequantise": (False, True),
             "return_partial": (False, True),
         }
         for name, allowed in choices.items():
@@ -87,7 +96,10 @@ class EvidenceOptions(EngineOptions):
                 raise OptionError(
                     f"Expected {name} among {list(allowed)}; got {getattr(self, name)!r}."
                 )
+        if type(self.tau) not in (int, float) or not 0 <= self.tau <= 10:
+            raise OptionError(f"Expected tau from 0 to 10; got {self.tau!r}.")
         smallest = {
+            "n_worlds": 1,
             "n_inducing": 5,
             "n_starts": 1,
             "n_kicks": 0,
@@ -97,7 +109,7 @@ class EvidenceOptions(EngineOptions):
         }
         for name, low in smallest.items():
             value = getattr(self, name)
-            if name in ("n_inducing", "n_starts", "thinning") and value is None:
+            if name in ("n_worlds", "n_inducing", "n_starts", "thinning") and value is None:
                 continue
             if type(value) is not int or value < low:
                 raise OptionError(f"Expected {name} to be an integer >= {low}; got {value!r}.")

@@ -12,17 +12,20 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from momentdag.engines.evidence.local.hyperparameters import Hyperparameters, make_scorer
+from momentdag.engines.evidence.local.mixed import has_variance_parents
 from momentdag.engines.evidence.local.protocol import Evidences, ScoreCounts, Scorer
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.prior import GraphPrior
+from momentdag.engines.evidence.sampling.worlds import Worlds, canonical_rows
 from momentdag.engines.evidence.search.parents import ParentSearch
 from momentdag.engines.evidence.search.tuning import TUNING
 from momentdag.engines.evidence.support.shared_cache import SharedCache
-from momentdag.engines.standardise import as_inputs
+from momentdag.engines.standardise import ColumnUnits, as_inputs
 from momentdag.errors import OptionError
 from momentdag.knowledge import CompiledKnowledge
+from momentdag.table import Kind
 
-__all__ = ["Problem", "as_causes_and_effects", "dequantise", "pose_problem"]
+__all__ = ["Problem", "pose_problem"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -33,8 +36,10 @@ class Problem:
 
     Parameters
     ----------
-    values, targets : float array, shape (n, d)
-        Standardised columns as causes and as effects.
+    values : float array, shape (n, d)
+        Standardised columns.
+    units : ColumnUnits or None
+        Of the columns, with their kinds; None for continuous ones.
     inducing_rows : int array, shape (M,)
     options : EvidenceOptions
     prior : GraphPrior
@@ -45,10 +50,12 @@ class Problem:
         Bit masks of the candidate parents; None for everyone.
     counts : ScoreCounts
         Of the local scores that were computed in this process.
+    worlds : Worlds or None
+        Worlds in which local scores are noted as they are made.
     """
 
     values: FloatArray
-    targets: FloatArray
+    units: ColumnUnits | None
     inducing_rows: npt.NDArray[np.intp]
     options: EvidenceOptions
     prior: GraphPrior
@@ -56,6 +63,7 @@ class Problem:
     hyperparameters: Hyperparameters = field(default_factory=Hyperparameters)
     candidates: tuple[int, ...] | None = None
     counts: ScoreCounts = field(default_factory=ScoreCounts)
+    worlds: Worlds | None = None
 
     @property
     def knowledge(self) -> CompiledKnowledge:
@@ -97,14 +105,18 @@ class Problem:
         return replace(
             self,
             values=self.values[rows],
-            targets=self.targets[rows],
             inducing_rows=np.sort(rng.choice(n_rows, n_inducing, replace=False)),
         )
 
     def scorer(self, hyperparameters: Hyperparameters) -> Scorer:
         """Return a scorer with other hyper-parameters."""
         scorer = make_scorer(
-            self.values, self.targets, self.inducing_rows, hyperparameters, self.options
+            self.values,
+            self.values,
+            self.inducing_rows,
+            hyperparameters,
+            self.options,
+            self.units,
         )
         scorer.counts = self.counts
         return scorer
@@ -114,7 +126,8 @@ class Problem:
     ) -> ParentSearch:
         """Return a search with empty memory, but for evidences computed elsewhere."""
         scorer, prior = self.scorer(self.hyperparameters), self.prior.modular(*self.rates)
-        return ParentSearch(scorer, prior, self.candidates, evidences, shared_cache)
+        record = None if self.worlds is None else self.worlds.record
+        return ParentSearch(scorer, prior, self.candidates, evidences, shared_cache, record)
 
     @contextmanager
     def in_worker(self) -> Iterator[Problem]:
@@ -128,6 +141,7 @@ def pose_problem(
     values: FloatArray,
     knowledge: CompiledKnowledge,
     options: EvidenceOptions,
+    units: ColumnUnits | None = None,
 ) -> Problem:
     """Return the problem that the first search starts from.
 
@@ -139,15 +153,20 @@ def pose_problem(
         Standardised columns in the order of ``knowledge``.
     knowledge : CompiledKnowledge
     options : EvidenceOptions
+    units : ColumnUnits, optional
+        Of the columns, with their kinds.
 
     Raises
     ------
     OptionError
-        If knowledge requires a variance edge and the family has none.
+        If knowledge requires a variance edge and the family, or the kind of its effect, has none.
     """
-    if len(values) > options.max_rows:
-        values = values[np.sort(rng.choice(len(values), options.max_rows, replace=False))]
-    causes, effects = as_causes_and_effects(rng, values, options)
+    causes = as_inputs(values)
+    # In an order of their own, so that nothing that is chosen from rows depends on their places.
+    causes = causes[canonical_rows(causes)]
+    if len(causes) > options.max_rows:
+        causes = causes[np.sort(rng.choice(len(causes), options.max_rows, replace=False))]
+    knowledge = _without_impossible_edges(knowledge, () if units is None else units.kinds)
     n_inducing = options.n_inducing
     if n_inducing is None:
         n_inducing = min(max(40, len(causes) // 20), 80)
@@ -166,38 +185,25 @@ def pose_problem(
     # To begin with, one edge a variable, or half of all there could be.
     d = knowledge.n_variables
     expected = min(d, d * (d - 1) / 4)
-    return Problem(causes, effects, inducing_rows, options, prior, (expected, expected))
+    return Problem(causes, units, inducing_rows, options, prior, (expected, expected))
 
 
-def as_causes_and_effects(
-    rng: np.random.Generator, values: FloatArray, options: EvidenceOptions
-) -> tuple[FloatArray, FloatArray]:
-    """Return standardised columns (n, d) as they enter as causes, and as effects."""
-    values = as_inputs(values)
-    # As an effect a rounded column is spread out; as a cause it stays as it was measured.
-    if options.dequantise and options.family != "linear":
-        return values, dequantise(rng, values)
-    return values, values
+def _without_impossible_edges(
+    knowledge: CompiledKnowledge, kinds: tuple[Kind, ...]
+) -> CompiledKnowledge:
+    """Return the knowledge that also forbids variance edges into binary columns and categories.
 
-
-def dequantise(rng: np.random.Generator, values: FloatArray) -> FloatArray:
-    """Spread tied values uniformly over the gap each of them stands for.
-
-    A density for a continuous variable can be made arbitrarily large at values that repeat, and a
-    flexible one would spend itself on the grid of the instrument. Columns in which at least half
-    of the rows repeat a value are therefore jittered within half the distance to the neighbouring
-    values; others are left as they are, and so is a table that has no rounded column.
+    What moves the share of a level moves its variance with it: there is nothing else to cause.
     """
-    spread = values
-    for j in range(values.shape[1]):
-        distinct, which = np.unique(values[:, j], return_inverse=True)
-        u = rng.random(len(values)) - 0.5
-        if len(distinct) > len(values) / 2:
-            continue
-        if spread is values:
-            spread = values.copy()
-        gaps = np.diff(distinct)
-        below = np.concatenate([gaps[:1], gaps])[which]
-        above = np.concatenate([gaps, gaps[-1:]])[which]
-        spread[:, j] += u * np.where(u < 0, below, above)
-    return spread
+    closed = np.array([not has_variance_parents(kind) for kind in kinds], dtype=bool)
+    if not closed.any():
+        return knowledge
+    into = np.broadcast_to(closed, knowledge.forbidden_variance.shape)
+    required = knowledge.required_variance | (knowledge.required_either & knowledge.forbidden_mean)
+    if (required & into).any():
+        cause, effect = (knowledge.names[k] for k in np.argwhere(required & into)[0])
+        raise OptionError(
+            f"The knowledge requires a variance edge {cause} -> {effect}; {effect} is binary or a "
+            "category, whose variance follows from its mean. State a mean edge, or another kind."
+        )
+    return replace(knowledge, forbidden_variance=knowledge.forbidden_variance | into)

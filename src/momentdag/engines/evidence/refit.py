@@ -45,12 +45,23 @@ class AllRows(NamedTuple):
 
     Parameters
     ----------
-    values, targets : float array, shape (n, d)
-        As causes and as effects.
+    values : float array, shape (n, d)
+    effects : float array, shape (n, d), or None
+        The columns as effects, if they differ (runs of earlier versions).
     """
 
     values: FloatArray
-    targets: FloatArray
+    effects: FloatArray | None = None
+
+    @property
+    def targets(self) -> FloatArray:
+        """The columns as effects, (n, d)."""
+        return self.values if self.effects is None else self.effects
+
+    def every(self, step: int) -> AllRows:
+        """Return every so many rows."""
+        effects = None if self.effects is None else self.effects[::step]
+        return AllRows(self.values[::step], effects)
 
 
 class Coefficients(NamedTuple):
@@ -122,7 +133,7 @@ def refit(
     while m < n:
         m = min(_GROWTH * m, n)
         # Every so many rows: tables are often sorted, and their beginning is not the whole.
-        part = AllRows(*(array[:: n // m] for array in rows))
+        part = rows.every(n // m)
         m = len(part.values)
         found = _step(part, variable, bases, found, priors, noise)
     return found

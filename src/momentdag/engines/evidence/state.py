@@ -60,16 +60,17 @@ def write_parts(parts: ModelParts) -> State:
         "values": features.values,
         "inducing_rows": features.inducing_rows.astype(np.int64),
     }
-    # Effects differ from causes only where columns were dequantised.
+    # Effects differ from causes only in runs of earlier versions, which spread tied values.
     targets = scorer.columns.T
     if not np.array_equal(features.values, targets):
         arrays["targets"] = targets
     if rows is not None:
         arrays["all_values"] = rows.values
-        if rows.targets is not rows.values:
-            arrays["all_targets"] = rows.targets
+        if rows.effects is not None:
+            arrays["all_targets"] = rows.effects
     content = {
         "names": list(units.names),
+        "kinds": list(units.kinds),
         "noise": scorer.noise,
         "hyperparameters": asdict(hyperparameters_of(scorer)),
     }
@@ -103,6 +104,7 @@ def read_parts(state: State) -> ModelParts:
         inducing_rows,
         _hyperparameters(state.content.get("hyperparameters")),
         EvidenceOptions(noise=noise),
+        units.reordered(columns),
     )
     assert isinstance(scorer, LocalScorer)  # as the family is not the linear one
     rows = None
@@ -110,7 +112,10 @@ def read_parts(state: State) -> ModelParts:
         all_values = take_floats(arrays, "all_values", (None, d))
         if len(all_values) < n:
             raise StorageError(f"Expected at least {n} rows in all; got {len(all_values)}.")
-        rows = AllRows(all_values, _targets(arrays, "all_targets", all_values))
+        effects = None
+        if "all_targets" in arrays:
+            effects = take_floats(arrays, "all_targets", all_values.shape)
+        rows = AllRows(all_values, effects)
     return ModelParts(units, columns, scorer, rows)
 
 

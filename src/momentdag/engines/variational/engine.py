@@ -17,10 +17,13 @@ from momentdag.engines.variational.likelihood import Networks
 from momentdag.engines.variational.model import WITNESS_ROWS, VariationalModel
 from momentdag.engines.variational.options import VariationalOptions
 from momentdag.engines.variational.problem import Problem
+from momentdag.errors import OptionError
 from momentdag.graph import BoolArray, MomentGraph
 from momentdag.knowledge import CompiledKnowledge
 from momentdag.posterior import Posterior, Provenance
 from momentdag.storage.state import State
+from momentdag.table import Dataset
+from momentdag.table.checks import check_numbers
 
 __all__ = ["METHOD_VERSION", "VariationalEngine", "pose_problem"]
 
@@ -50,6 +53,15 @@ class VariationalEngine:
 
     options: VariationalOptions = field(default_factory=VariationalOptions)
 
+    def check(self, dataset: Dataset) -> None:
+        """Refuse categories and missing cells; everything else enters as the value it has."""
+        if dataset.has_missing:
+            raise OptionError(
+                "The variational engine takes complete tables; this one has missing cells.",
+                fit_with={"missing": "drop"},
+            )
+        check_numbers(dataset.names, dataset.kinds, "The variational engine")
+
     def fit(self, request: FitRequest) -> FitResult:
         """Return the variational posterior over graph pairs given the data.
 
@@ -57,6 +69,7 @@ class VariationalEngine:
         With a checkpoint a killed fit goes on from its last chunk of steps, bit-for-bit identical.
         """
         options, dataset, table = self.options, request.dataset, request.table
+        self.check(dataset)
         train_rng, draw_rng = request.rng.spawn(2)
         problem, stated = pose_problem(table, request.canonical_knowledge, options)
         trained = train(

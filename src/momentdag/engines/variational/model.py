@@ -11,7 +11,7 @@ were resampled by the evidence of refitted last layers, mechanisms have the same
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -257,6 +257,8 @@ class NetworkMechanism:
     mean_parents, variance_parents : bool array, shape (d,)
     """
 
+    is_discrete: ClassVar[bool] = False
+
     model: VariationalModel
     variable: int
     mean_parents: BoolArray
@@ -277,6 +279,10 @@ class NetworkMechanism:
     def noise_cdf(self, noise: FloatArray) -> FloatArray:
         """Return P(E <= e) of the standard normal for each e, the same shape."""
         return np.asarray(ndtr(noise))
+
+    def noise_log_density(self, noise: FloatArray) -> FloatArray:
+        """Return the log density of the standard normal, the same shape."""
+        return np.asarray(-0.5 * (noise * noise + np.log(2 * np.pi)))
 
     def simulated_noise_cdf(self, noise: FloatArray) -> FloatArray:
         """Return the same: networks come with normal noise and nothing else."""

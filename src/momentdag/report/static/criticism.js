@@ -37,11 +37,21 @@ function transformPlot() {
 
 function locationPlot() {
   const k = criticised();
+  if (content.variables[k].form === "shares") return { data: [], layout: { annotations: [{ text: "a category has no fitted mean", showarrow: false }] } };
+  const title = content.variables[k].form === "probability" ? `fitted ${content.variables[k].label}` : `fitted mean of ${names[k]}`;
   const sizes = columnOf(content.criticism.residuals, k).map((e) => Math.sqrt(Math.abs(e)));
-  return { data: [dots(columnOf(content.criticism.fitted, k), sizes, "ink")], layout: { xaxis: axis(`fitted mean of ${names[k]}`), yaxis: axis("√|residual|") } };
+  return { data: [dots(columnOf(content.criticism.fitted, k), sizes, "ink")], layout: { xaxis: axis(title), yaxis: axis("√|residual|") } };
 }
 
+// Levels of the other variable have their names, and dots at them are moved apart.
 function residualPlot() {
   const other = Number(byId("against").value);
-  return { data: [dots(columnOf(content.criticism.values, other), columnOf(content.criticism.residuals, criticised()), "ink")], layout: { xaxis: axis(names[other]), yaxis: axis(`residual of ${names[criticised()]}`) } };
+  const { levels, step } = content.variables[other];
+  const ticks = levels.length && levels.length <= LABELLED ? levels.map((one) => one.level) : null;
+  const seen = columnOf(content.criticism.values, other);
+  const places = [...new Set(seen)].sort((a, b) => a - b);
+  const at = ticks && places.length === ticks.length ? seen.map((value) => places.indexOf(value)) : seen;
+  const named = at === seen ? null : ticks;
+  const x = spreadOut(at, named ? 0.5 : 0.6 * (step ?? 0), 0.6180339887);
+  return { data: [dots(x, columnOf(content.criticism.residuals, criticised()), "ink")], layout: { xaxis: columnAxis(other, named), yaxis: axis(`residual of ${names[criticised()]}`) } };
 }

@@ -105,28 +105,6 @@ function band(x, curve, name, dash, axes) {
   ];
 }
 
-function curvePlot(k, curve) {
-  const lower = { xaxis: "x", yaxis: "y2" };
-  // A few far rows must not flatten the curve; a double click shows all.
-  const top = 1.15 * Math.max(quantile(curve.deviation, 0.98), ...curve.sd.high);
-  const [first, last] = [curve.grid[0], curve.grid.at(-1)];
-  const inside = curve.adjusted.filter((_, i) => curve.rows[i] >= first && curve.rows[i] <= last);
-  const low = Math.min(quantile(inside, 0.005), ...curve.mean.low), high = Math.max(quantile(inside, 0.995), ...curve.mean.high);
-  const room = (a, b) => [a - 0.06 * (b - a), b + 0.06 * (b - a)];
-  return {
-    data: [
-      dots(curve.rows, curve.adjusted, "soft"), ...band(curve.grid, curve.mean, "mean", "solid", {}),
-      dots(curve.rows, curve.deviation, "soft", lower), ...band(curve.grid, curve.sd, "variance", "dash", lower),
-    ],
-    layout: {
-      grid: { rows: 2, columns: 1 }, margin: { l: 60, r: 12, t: 6, b: 44 },
-      xaxis: axis(names[curve.parent], { anchor: "y2", range: room(first, last) }),
-      yaxis: axis(`mean of ${names[k]}`, { domain: [0.5, 1], range: room(low, high), color: colour("mean") }),
-      yaxis2: axis(`spread (sd)`, { domain: [0, 0.42], range: [0, top], color: colour("variance") }),
-    },
-  };
-}
-
 function quantile(values, p) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? 0;
@@ -146,13 +124,14 @@ function tracePlot() {
 }
 
 function agreementPlot() {
-  const { probabilities, labels, traces } = content.convergence;
+  const { probabilities, labels, traces, n_worlds } = content.convergence;
+  const [part, all] = n_worlds ? ["half of the worlds", "all worlds"] : ["chain", "all chains"];
   const data = traces.map((trace, k) => ({
-    x: probabilities, y: trace.edges, text: labels.map(plotText), type: "scatter", mode: "markers", name: `chain ${trace.chain}`,
+    x: probabilities, y: trace.edges, text: labels.map(plotText), type: "scatter", mode: "markers", name: n_worlds ? ["first half", "second half"][k] : `chain ${trace.chain}`,
     marker: { size: 7, opacity: 0.7, color: PALETTE[k % PALETTE.length], symbol: SYMBOLS[k % SYMBOLS.length] },
-    hovertemplate: "%{text}<br>all %{x:.2f}, this chain %{y:.2f}<extra></extra>" }));
+    hovertemplate: `%{text}<br>all %{x:.2f}, this ${part} %{y:.2f}<extra></extra>` }));
   const line = { type: "line", x0: 0, y0: 0, x1: 1, y1: 1, line: { color: colour("soft"), width: 1 } };
-  return { data, layout: { xaxis: axis("probability in all chains", { range: [-0.03, 1.03] }), yaxis: axis("in this chain", { range: [-0.03, 1.03] }), shapes: [line], showlegend: data.length > 1, legend: { orientation: "h", y: 1.15 } } };
+  return { data, layout: { xaxis: axis(`probability in ${all}`, { range: [-0.03, 1.03] }), yaxis: axis(`in this ${part}`, { range: [-0.03, 1.03] }), shapes: [line], showlegend: data.length > 1, legend: { orientation: "h", y: 1.15 } } };
 }
 
 function screeningPlot() {
@@ -166,5 +145,5 @@ function screeningPlot() {
     customdata: rows.map((row) => row.p_adjusted), hovertemplate: "%{y}: p = %{customdata:.2g} %{text}<extra></extra>" }];
   const at = strength(content.screening.level);
   const line = { type: "line", x0: at, x1: at, y0: 0, y1: 1, yref: "paper", line: { color: colour("ink"), dash: "dash", width: 1 } };
-  return { data, layout: { xaxis: axis("−log10 of the adjusted p-value, up to 12", { range: [0, 14] }), yaxis: axis("", { autorange: "reversed" }), shapes: [line], margin: { l: 80, r: 12, t: 8, b: 44 } } };
+  return { data, layout: { xaxis: axis("−log10 of the adjusted p-value, up to 12", { range: [0, 18], tickvals: [0, 2, 4, 6, 8, 10, 12] }), yaxis: axis("", { autorange: "reversed" }), shapes: [line], margin: { l: 80, r: 12, t: 8, b: 44 } } };
 }

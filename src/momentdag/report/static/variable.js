@@ -12,12 +12,11 @@ function showVariable(k) {
 
 function showAbout(k) {
   const about = content.variables[k];
-  const { summary } = about;
   byId("about").replaceChildren(
     make("h3", {}, names[k]),
-    make("p", { class: "hint" }, `mean ${number(summary.mean)}, sd ${number(summary.sd)}, from ${number(summary.min)} to ${number(summary.max)}`),
-    ...MOMENTS.flatMap((moment) => [
-      make("h4", {}, make("span", { class: `key ${moment}`, "aria-hidden": "true" }), `Its ${WORDS[moment]} is moved by`),
+    make("p", { class: "hint" }, summaryOf(about)),
+    ...MOMENTS.filter((moment) => moment === "mean" || about.form === "mean").flatMap((moment) => [
+      make("h4", {}, make("span", { class: `key ${moment}`, "aria-hidden": "true" }), movedBy(about, moment)),
       edgeList(parentsOf(k, moment), "cause", `${moment}-parents`),
     ]),
     make("h4", {}, "It moves"),
@@ -25,9 +24,30 @@ function showAbout(k) {
     ...partsOf(about),
     make("h4", {}, "Most probable sets of parents"),
     make("ul", { class: "plain" }, ...about.parent_sets.map((set) => make("li", {},
-      make("span", {}, `mean: ${set.mean.join(", ") || "none"}; spread: ${set.variance.join(", ") || "none"}`),
+      make("span", {}, about.form === "mean" ? `mean: ${set.mean.join(", ") || "none"}; spread: ${set.variance.join(", ") || "none"}` : set.mean.join(", ") || "none"),
       make("span", { class: "number" }, share(set.probability))))),
   );
+}
+
+const percentage = (part) => `${part > 0 && part < 0.005 ? "< 1" : Math.round(100 * part)} %`;
+
+// The range of a number, or how frequent each level is; in words of its kind.
+function summaryOf(about) {
+  const { summary, kind, levels } = about;
+  const said = kind ? `${kind}: ` : "";
+  if (levels.length) {
+    const sorted = [...levels].sort((a, b) => b.share - a.share);
+    const more = sorted.length > LABELLED ? ` and ${sorted.length - LABELLED} more levels` : "";
+    return `${said}${sorted.slice(0, LABELLED).map((one) => `${one.level} ${percentage(one.share)}`).join(", ")}${more}`;
+  }
+  if (kind === "time") return `${said}${number(summary.min)} to ${number(summary.max)} days`;
+  return `${said}mean ${number(summary.mean)}, sd ${number(summary.sd)}, from ${number(summary.min)} to ${number(summary.max)}`;
+}
+
+function movedBy(about, moment) {
+  if (moment === "variance") return "Its spread is moved by";
+  if (about.form === "shares") return "The probabilities of its levels are moved by";
+  return about.form === "probability" ? "Its probability is moved by" : "Its mean is moved by";
 }
 
 function edgeList(edges, end, id) {
@@ -50,7 +70,7 @@ function partsOf(about) {
       make("span", { class: `part-${kind[part.part]}`, style: `flex:${part.share}`, title: `${label(part)}: ${percent(part)}` }))),
     make("ul", { class: "plain" }, ...about.parts.map((part) => make("li", {},
       make("span", {}, make("span", { class: `swatch part-${kind[part.part]}` }), label(part)), make("span", { class: "number" }, percent(part))))),
-    make("p", { class: "hint" }, "Shares of today's variance by where it originates. Setting a cause that scales the noise can cut far more than its own share: the levers below say what remains."),
+    make("p", { class: "hint" }, about.form !== "mean" ? "Shares of today's variance by where it originates." : "Shares of today's variance by where it originates. Setting a cause that scales the noise can cut far more than its own share: the levers below say what remains."),
   ];
 }
 
@@ -60,15 +80,16 @@ function showDetail(k) {
   if (about.curves.length) {
     parts.push(make("h3", {}, `${names[k]} against each of its parents`));
     const figures = about.curves.map((curve) => {
-      const plot = make("div", { class: "plot tall" });
+      const plot = make("div", { class: about.form === "mean" ? "plot tall" : "plot" });
       drawLazily(plot, () => curvePlot(k, curve));
       const moments = MOMENTS.filter((moment) => content.picture.edges.some((edge) =>
         edge.consensus && edge.cause === curve.parent && edge.effect === k && edge.moment === moment));
-      const role = `moves the ${moments.map((moment) => WORDS[moment]).join(" and the ")}`;
+      const moved = { ...WORDS, mean: { mean: "mean", probability: "probability", shares: "probabilities" }[about.form] };
+      const role = `moves the ${moments.map((moment) => moved[moment]).join(" and the ")}`;
       return make("figure", {}, make("h4", {}, `${names[curve.parent]}: ${role}`), plot);
     });
     parts.push(make("div", { class: "plots" }, ...figures));
-    parts.push(make("p", { class: "hint" }, "Lines: posterior means with 90 % bands that cover the uncertainty of graphs and functions, other parents at their medians. Dots: rows of the data, adjusted to these medians; below, the size of their deviation from the mean."));
+    parts.push(make("p", { class: "hint" }, curveHint(about)));
   } else {
     parts.push(make("p", { class: "hint" }, content.has_mechanisms ? `${names[k]} has no parents in the consensus, so there are no curves to show.` : "This family has no fitted functions, so there are no curves or levers."));
   }
@@ -78,11 +99,12 @@ function showDetail(k) {
 
 function leversOf(k, about) {
   if (!content.has_mechanisms) return [];
+  if (about.notes.length) return about.notes.map((note) => make("p", { class: "hint note" }, note));
   const title = make("h3", {}, `Levers that reduce the variance of ${names[k]}`);
   if (about.levers === null) {
     return [title, make("p", { class: "hint" }, about.has_causes
       ? "Not computed, to keep this page fast. In Python: momentdag.effects.levers(estimator, target)."
-      : "No other variable is a probable cause.")];
+      : "No other variable that can be set is a probable cause.")];
   }
   const interval = (row, what) => `${number(row[what])} (${number(row[`${what}_low`])} to ${number(row[`${what}_high`])})`;
   const rows = about.levers.map((row) => make("tr", {},

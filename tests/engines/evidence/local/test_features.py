@@ -11,6 +11,7 @@ from momentdag.engines.evidence.local.features import (
     Kernel,
     members,
 )
+from momentdag.engines.evidence.local.inputs import LevelScale, RankScale
 from momentdag.engines.evidence.local.tuning import TUNING
 
 NETWORK = Kernel("network", 1.5, bias=0.3)
@@ -30,9 +31,12 @@ def values() -> np.ndarray:
     return (raw - raw.mean(axis=0)) / raw.std(axis=0)
 
 
-def feature_map(values: np.ndarray, kernel: Kernel = NETWORK, **options: object) -> FeatureMap:
+def feature_map(
+    values: np.ndarray, kernel: Kernel = NETWORK, ranks: bool = False, **options: object
+) -> FeatureMap:
     rows = np.random.default_rng(1).choice(len(values), M, replace=False)
-    return FeatureMap(values, kernel, rows, TUNING.mean_detail, **options)
+    scales = tuple(map(RankScale.of, values.T)) if ranks else None
+    return FeatureMap(values, kernel, rows, TUNING.mean_detail, scales, **options)
 
 
 @given(st.sets(st.integers(0, 70)))
@@ -190,3 +194,32 @@ def test_repeated_inducing_rows_do_no_harm(values: np.ndarray) -> None:
 def test_an_improper_kernel_is_refused(values: np.ndarray) -> None:
     with pytest.raises(np.linalg.LinAlgError, match="not positive"):
         feature_map(values, Kernel("rbf", 1.0, linear=-5.0))(0b011)
+
+
+@pytest.mark.parametrize("kernel", [NETWORK, Kernel("rbf", 1.2, linear=0.25)])
+def test_a_category_is_one_grouped_variable(kernel: Kernel) -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, N)
+    values = np.column_stack([codes.astype(float), rng.normal(size=N)])
+    scales = (LevelScale.of(values[:, 0]), None)
+    rows = np.arange(0, N, 4)
+    features = FeatureMap(values, kernel, rows, TUNING.mean_detail, scales)
+    functions, variances = features(0b01)
+    # One function for each level, less the constant; which code a level has does not matter.
+    assert functions.shape == (N, 4)
+    assert variances[1:].std() < 0.5 * variances[1:].mean()
+    levels = np.array([functions[codes == k] for k in range(4)], dtype=object)
+    assert all(np.allclose(np.ptp(level.astype(float), axis=0), 0) for level in levels)
+    other = np.array([2.0, 0.0, 3.0, 1.0])[codes]
+    renamed = FeatureMap(
+        np.column_stack([other, values[:, 1]]),
+        kernel,
+        rows,
+        TUNING.mean_detail,
+        (LevelScale.of(other), None),
+    )
+    for mask in (0b01, 0b11):
+        a, b = features(mask), renamed(mask)
+        gram = [(x.functions * x.variances) @ x.functions.T for x in (a, b)]
+        np.testing.assert_allclose(gram[0], gram[1], atol=1e-6 * np.abs(gram[0]).max())
+        np.testing.assert_allclose(features.project(mask, values), a.functions, atol=1e-6)

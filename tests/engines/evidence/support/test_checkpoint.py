@@ -38,9 +38,9 @@ class Memory:
         self.stages[stage] = (dict(content), {k: v.copy() for k, v in arrays.items()})
 
 
-def fit(checkpoint, n_jobs=1, progress=silent):
+def fit(checkpoint, posterior, n_jobs=1, progress=silent):
     simulation = preset("sparse-5", np.random.default_rng(5), 120)
-    fitted_by = EvidenceEngine(EvidenceOptions(noise="gaussian", thinning=20))
+    fitted_by = EvidenceEngine(EvidenceOptions(noise="gaussian", thinning=20, posterior=posterior))
     rng = np.random.default_rng(1)
     dataset = Dataset.from_table(simulation.data)
     return fitted_by.fit(
@@ -56,43 +56,49 @@ def fit(checkpoint, n_jobs=1, progress=silent):
     )
 
 
+@pytest.fixture(scope="module", params=["worlds", "plain"])
+def posterior(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def undisturbed():
-    return fit(NullCheckpoint())
+def undisturbed(posterior):
+    return fit(NullCheckpoint(), posterior)
 
 
-def test_killed_again_and_again_ends_with_the_same_bits(undisturbed, monkeypatch):
+def test_killed_again_and_again_ends_with_the_same_bits(posterior, undisturbed, monkeypatch):
     at_once = partial(checkpoint.StageCheckpoint, seconds_between_saves=0.0)
     monkeypatch.setattr(engine, "StageCheckpoint", at_once)
     memory, n_deaths = Memory(), 0
     while True:
-        memory.n_saves = 4
+        memory.n_saves = 2 if posterior == "worlds" else 4
         try:
-            ended = fit(memory)
+            ended = fit(memory, posterior)
         except KilledError:
             n_deaths += 1
             continue
         break
-    assert n_deaths > 5
+    assert n_deaths > 2
     assert_same(ended, undisturbed)
 
 
-def test_every_stage_is_taken_from_what_was_kept(undisturbed):
+def test_every_stage_is_taken_from_what_was_kept(posterior, undisturbed):
     memory = Memory()
-    fit(memory)
+    fit(memory, posterior)
     stages = set(memory.stages)
-    assert {"first search", "hyper-parameters", "order search", "pilot 0", "chain 0"} <= stages
+    last = {"worlds": {"draws in worlds"}, "plain": {"pilot 0", "chain 0"}}[posterior]
+    assert {"first search", "hyper-parameters", "order search"} | last <= stages
     memory.n_saves = 0  # anything done again would be saved again
-    assert_same(fit(memory), undisturbed)
+    assert_same(fit(memory, posterior), undisturbed)
 
 
-def test_processes_may_differ_before_and_after(undisturbed):
+def test_processes_may_differ_before_and_after(posterior, undisturbed):
     memory = Memory()
     memory.n_saves = 3
     with pytest.raises(KilledError):
-        fit(memory)
+        fit(memory, posterior)
     memory.n_saves = np.inf
-    assert_same(fit(memory, n_jobs=2), undisturbed)
+    assert_same(fit(memory, posterior, n_jobs=2), undisturbed)
 
 
 def assert_same(one, other):

@@ -16,7 +16,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-from momentdag.engines.evidence.local.ranks import RankScale, normal_scores
+from momentdag.engines.evidence.local.inputs import (
+    InputScale,
+    RankScale,
+    as_features,
+    input_places,
+)
 from momentdag.engines.evidence.local.tuning import TUNING
 from momentdag.engines.evidence.support.bitmasks import members
 from momentdag.engines.evidence.support.cache import BudgetedCache
@@ -82,8 +87,8 @@ class Projection:
     kernel : Kernel
     columns : int array, shape (k,)
         The parents among the columns of a row.
-    scales : tuple of RankScale, or None
-        Of the parents, if inputs are normal scores.
+    scales : tuple of InputScale, or None
+        Of the parents, if some enter as ranks or levels.
     inducing : float array, shape (M, k)
     weights : float array, shape (M, r - 1)
     offset : float array, shape (r - 1,)
@@ -95,7 +100,7 @@ class Projection:
 
     kernel: Kernel
     columns: npt.NDArray[np.intp]
-    scales: tuple[RankScale, ...] | None
+    scales: tuple[InputScale, ...] | None
     inducing: FloatArray
     weights: FloatArray
     offset: FloatArray
@@ -127,8 +132,7 @@ class Projection:
 
     def inputs(self, values: FloatArray) -> FloatArray:
         """Return the inputs of standardised rows (m, d), wherever they lie, (m, k)."""
-        parents = values[:, self.columns]
-        return parents if self.scales is None else normal_scores(parents, self.scales)
+        return as_features(values[:, self.columns], self.scales)
 
     def outside(self, values: FloatArray) -> npt.NDArray[np.bool_]:
         """Return which standardised rows (m, d) leave the region, (m,)."""
@@ -158,8 +162,8 @@ class FeatureMap:
     inducing_rows : int array, shape (M,)
     detail : float
         Directions with less than this share of the kernel's variance are left out.
-    ranks : bool
-        Whether inputs are normal scores of ranks instead of values.
+    scales : tuple of InputScale, or None
+        How each column enters; None for values.
     budget_bytes : int
     """
 
@@ -169,12 +173,13 @@ class FeatureMap:
         kernel: Kernel,
         inducing_rows: npt.NDArray[np.intp],
         detail: float,
-        ranks: bool = False,
+        scales: tuple[InputScale, ...] | None = None,
         budget_bytes: int = TUNING.cached_basis_bytes,
     ) -> None:
         self.values = values
-        self._scales = tuple(map(RankScale.of, values.T)) if ranks else None
-        self.inputs = self.transform(values)
+        self._scales = scales
+        self._places = input_places(scales, values.shape[1])
+        self.inputs = as_features(values, scales)
         n = len(values)
         self.kernel = kernel
         self.detail = detail
@@ -186,11 +191,11 @@ class FeatureMap:
     @property
     def uses_ranks(self) -> bool:
         """Whether inputs are normal scores of ranks."""
-        return self._scales is not None
+        return self._scales is not None and any(isinstance(one, RankScale) for one in self._scales)
 
-    def transform(self, values: FloatArray) -> FloatArray:
-        """Map new standardised rows (m, d) to the scale of the inputs."""
-        return values if self._scales is None else normal_scores(values, self._scales)
+    def _inside(self, mask: int) -> list[int]:
+        """Return the places of a parent set among the inputs."""
+        return [place for j in members(mask) for place in self._places[j]]
 
     def __call__(self, mask: int) -> Basis:
         """Return the basis of the parent set ``mask``."""
@@ -198,7 +203,7 @@ class FeatureMap:
 
     def evaluate(self, mask: int) -> Basis:
         """Build the basis of one parent set."""
-        columns = self.inputs[:, members(mask)]
+        columns = self.inputs[:, self._inside(mask)]
         features, _ = self._nystroem(columns)
         features -= features.mean(axis=0)
         n = len(features)
@@ -226,7 +231,7 @@ class FeatureMap:
         if mask == 0:
             nothing = np.zeros((0, 0))
             return Projection(self.kernel, inside, scales, nothing, nothing, np.zeros(0), constant)
-        training = self.inputs[:, inside]
+        training = self.inputs[:, self._inside(mask)]
         features, factor = self._nystroem(training)
         centre = features.mean(axis=0)
         _, rotation = _spectrum(features - centre, self.detail)

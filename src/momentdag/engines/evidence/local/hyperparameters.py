@@ -6,7 +6,7 @@ the defaults; nothing here ever sees a truth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -14,11 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.engines.evidence.local.features import FeatureMap, Kernel
+from momentdag.engines.evidence.local.inputs import InputScale, LevelScale, RankScale
 from momentdag.engines.evidence.local.linear import LinearScorer
 from momentdag.engines.evidence.local.location_scale import LocalScorer
+from momentdag.engines.evidence.local.mixed import MixedScorer
+from momentdag.engines.evidence.local.piles import coarse_levels
 from momentdag.engines.evidence.local.protocol import Parents, Scorer
 from momentdag.engines.evidence.local.tuning import TUNING
 from momentdag.engines.evidence.options import EvidenceOptions
+from momentdag.engines.standardise import ColumnUnits
+from momentdag.table import Kind
 
 __all__ = [
     "Hyperparameters",
@@ -66,19 +71,48 @@ def make_scorer(
     inducing_rows: npt.NDArray[np.intp],
     hyperparameters: Hyperparameters,
     options: EvidenceOptions,
+    units: ColumnUnits | None = None,
 ) -> Scorer:
-    """Return the scorer of standardised columns as causes and as effects, both (n, d)."""
+    """Return the scorer of standardised columns.
+
+    Parameters
+    ----------
+    values, targets : float array, shape (n, d)
+        The columns as causes and as effects. They differ only in runs of earlier versions.
+    inducing_rows : int array, shape (M,)
+    hyperparameters : Hyperparameters
+    options : EvidenceOptions
+    units : ColumnUnits, optional
+        Of the columns, with their kinds; None for continuous ones.
+    """
     if options.family == "linear":
         return LinearScorer(values)
-    ranks = hyperparameters.inputs == "ranks"
+    kinds = () if units is None else units.kinds
     detail = TUNING.mean_detail
     if hyperparameters.features == "fine":
         detail, inducing_rows = TUNING.fine_detail, _more_rows(inducing_rows, len(values))
-    mean_features = FeatureMap(values, hyperparameters.mean_kernel, inducing_rows, detail, ranks)
+    scales = _input_scales(values, hyperparameters.inputs == "ranks", kinds)
+    mean_features = FeatureMap(values, hyperparameters.mean_kernel, inducing_rows, detail, scales)
     variance_features = FeatureMap(
-        values, hyperparameters.variance_kernel, inducing_rows, TUNING.scale_detail, ranks
+        values, hyperparameters.variance_kernel, inducing_rows, TUNING.scale_detail, scales
     )
-    return LocalScorer(targets, mean_features, variance_features, options.noise)
+    smooth = set(kinds) <= {"continuous", "time"}
+    if units is None or (smooth and all(coarse_levels(column) is None for column in targets.T)):
+        return LocalScorer(targets, mean_features, variance_features, options.noise)
+    return MixedScorer(targets, mean_features, variance_features, options.noise, units)
+
+
+def _input_scales(
+    values: FloatArray, ranks: bool, kinds: Sequence[Kind]
+) -> tuple[InputScale, ...] | None:
+    """Return how each column enters as a cause, or None if all do as they are."""
+    if not ranks and "category" not in kinds:
+        return None
+    every = kinds or ["continuous"] * values.shape[1]
+    return tuple(
+        LevelScale.of(column) if kind == "category" else RankScale.of(column) if ranks else None
+        for kind, column in zip(every, values.T, strict=True)
+    )
 
 
 def hyperparameters_of(scorer: LocalScorer) -> Hyperparameters:

@@ -14,7 +14,7 @@ until both rest:
 What is returned is Laplace's approximation at rest,
 
     log p(y) =   log ∫ Π_i p(r_i e^{-η_i}) dP(p)                  the noise, its shape averaged
-               - Σ_i η_i
+               - Σ_i η_i                                          (masses instead, see `cells`)
                + log Σ_a π_a |a Λ_M|^-½ |H_a|^-½ exp(-½ w'(a Λ_M)^-1 w)     the mean's Occam factor
                + log Σ_a π_a |I + κ a Λ_V|^-½ exp(-½ u'(a Λ_V)^-1 u)        the scale's
                + ½ κ |δ|²                                     what the last move δ of η, not made,
@@ -27,13 +27,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg.lapack import dposv
 
+from momentdag.engines.evidence.local.cells import Cells
 from momentdag.engines.evidence.local.features import Basis, FeatureMap
 from momentdag.engines.evidence.local.mean import (
     MeanPart,
@@ -43,8 +45,9 @@ from momentdag.engines.evidence.local.mean import (
     mean_variance,
     start,
 )
-from momentdag.engines.evidence.local.noise.density import NoiseDensity, fit_noise
-from momentdag.engines.evidence.local.noise.shapes import SHAPES, SYMMETRIC, Shape, log_likelihoods
+from momentdag.engines.evidence.local.noise.density import NoiseDensity
+from momentdag.engines.evidence.local.noise.likelihood import NoiseFamily, noise_likelihood
+from momentdag.engines.evidence.local.noise.shapes import Shape
 from momentdag.engines.evidence.local.noise.student import GAUSSIAN, Student, best_student
 from momentdag.engines.evidence.local.protocol import Parents, ScoreCounts
 from momentdag.engines.evidence.local.scale import Move, ScalePrior, move_log_std, scale_evidence
@@ -54,7 +57,6 @@ from momentdag.engines.evidence.support.cache import BudgetedCache
 __all__ = ["LocalFit", "LocalScorer", "NoiseFamily"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-NoiseFamily: TypeAlias = Literal["flexible", "gaussian", "student"]
 
 
 class LocalFit(NamedTuple):
@@ -69,6 +71,7 @@ class LocalFit(NamedTuple):
     tails: Student  # those that mean and scale were fitted with; κ is theirs
     noise: NoiseDensity
     converged: bool
+    coarse: Any = None  # what the evidence is that of, where values pile up: see `piles`
 
 
 class _Given(NamedTuple):
@@ -79,6 +82,7 @@ class _Given(NamedTuple):
     P: FloatArray  # (n, s)
     mean_prior: MeanPrior
     scale_prior: ScalePrior  # for normal noise
+    cells: Cells | None  # of a variable on a grid
 
 
 @dataclass(slots=True)
@@ -120,6 +124,8 @@ class LocalScorer:
     mean_features, variance_features : FeatureMap
     noise : {"flexible", "gaussian", "student"}
     tuning : ScoreTuning
+    cells : mapping from variable to Cells
+        Of the variables on a grid.
     """
 
     def __init__(
@@ -129,7 +135,9 @@ class LocalScorer:
         variance_features: FeatureMap,
         noise: NoiseFamily,
         tuning: ScoreTuning = TUNING,
+        cells: Mapping[int, Cells] | None = None,
     ) -> None:
+        self.cells = {} if cells is None else dict(cells)
         self.columns = np.ascontiguousarray(values.T)
         self.mean_features = mean_features
         self.variance_features = variance_features
@@ -183,13 +191,17 @@ class LocalScorer:
             self.variance_features(parents.variance).functions,
             self._mean_prior(parents.mean),
             self._scale_prior(parents.variance),
+            self.cells.get(variable),
         )
 
     def _init(self, given: _Given) -> _State:
         """Start from one noise variance for all rows, and one move of the scale from there."""
-        y, mean_basis, P, mean_prior, scale_prior = given
+        y, mean_basis, P, mean_prior, scale_prior, cells = given
         usual = min(self._usual_amplitude, len(mean_prior.log_weight) - 1)
         noise, leverage, second, evidence = start(y, mean_basis, mean_prior, usual, self.tuning)
+        if cells is not None:
+            second = second + cells.variance
+            noise += float(cells.variance.mean())
         log_std = np.full(len(y), 0.5 * np.log(noise))
         amplitude = usual
         if usual > 0:
@@ -203,7 +215,7 @@ class LocalScorer:
     def _turn(self, given: _Given, state: _State, step: int) -> _Turn:
         """Solve for the mean, choose the tails when it is time, and propose a move of the scale."""
         tuning = self.tuning
-        y, mean_basis, P, mean_prior, _ = given
+        y, mean_basis, P, mean_prior, _, cells = given
         log_std = state.log_std
         inverse_square = np.exp(-2 * log_std)
         precision = inverse_square if state.weights is None else state.weights * inverse_square
@@ -212,6 +224,8 @@ class LocalScorer:
         if state.moved > tuning.stale:
             state.variance, state.moved = mean_variance(mean_basis, mean), 0.0
         second = residual * residual + state.variance
+        if cells is not None:
+            second += cells.variance
         if self.noise != "gaussian" and step in tuning.tail_steps:
             state.tails = best_student(second * inverse_square)
             state.scale_prior = state.scale_prior.given(state.tails.scale_information)
@@ -260,8 +274,11 @@ class LocalScorer:
     def _finish(self, given: _Given, state: _State, turn: _Turn) -> LocalFit:
         """Add up the evidence; its terms are those of the formula above, in that order."""
         assert turn.near is not None
-        log_std, tails = state.log_std, state.tails
-        log_noise, noise = self._noise_evidence(turn.residual * np.exp(-log_std))
+        tails = state.tails
+        likelihood, noise, placement = noise_likelihood(
+            given.y, turn.residual, state.log_std, given.cells, self.noise
+        )
+        log_std = state.log_std + placement.widening
         occam_mean = mean_occam(turn.mean, given.mean_prior, list(turn.near.values()), tails)
         occam_scale, scale_amplitude = scale_evidence(
             given.P, state.scale_prior, log_std, turn.move.projection
@@ -269,15 +286,18 @@ class LocalScorer:
         unmade = 0.0
         if turn.converged:
             unmade = 0.5 * tails.scale_information * float(turn.remainder @ turn.remainder)
-        evidence = log_noise - float(log_std.sum()) + occam_mean + occam_scale + unmade
+        evidence = likelihood + occam_mean + occam_scale + unmade
         if not np.isfinite(evidence):
             raise np.linalg.LinAlgError("The evidence is not a number.")
+        residual = turn.residual - placement.shift
+        coefficients = turn.mean.coefficients.copy()
+        coefficients[0] += placement.shift * math.sqrt(len(residual))  # of the constant 1/√n
         return LocalFit(
             evidence,
             log_std,
-            turn.residual,
-            turn.second_moment,
-            turn.mean,
+            residual,
+            turn.second_moment + residual * residual - turn.residual * turn.residual,
+            turn.mean._replace(coefficients=coefficients),
             scale_amplitude,
             tails,
             noise,
@@ -363,16 +383,6 @@ class LocalScorer:
         """Return the prior precisions of w and u at the amplitudes of a fit."""
         mean, scale = self._mean_prior(parents.mean), self._scale_prior(parents.variance)
         return mean.precisions[fit.mean.amplitude], 1 / scale.variances[fit.scale_amplitude]
-
-    def _noise_evidence(self, e: FloatArray) -> tuple[float, NoiseDensity]:
-        """Return the log-likelihood of standardised residuals, its shape integrated out."""
-        if self.noise == "flexible":
-            return fit_noise(e)
-        if self.noise == "gaussian":
-            return float(GAUSSIAN.log_density(e * e).sum()), NoiseDensity(Shape(GAUSSIAN))
-        values = log_likelihoods(e, SYMMETRIC)
-        likeliest = SHAPES[SYMMETRIC[int(values.argmax())]]
-        return float(np.logaddexp.reduce(values) - np.log(len(values))), NoiseDensity(likeliest)
 
 
 def _failed_fit(n: int) -> LocalFit:

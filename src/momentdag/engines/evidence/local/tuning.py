@@ -94,6 +94,16 @@ class ScoreTuning:
         Of the concave log-likelihood of a tilt; a handful is usual.
     newton_tolerance : float
         Newton decrement below which a tilt is converged: half of it bounds what is left, in nats.
+    placement_rounds, placement_steps : int
+        Turns of placing residuals under their density and learning it anew, and climbing steps of
+        each; later turns gain next to nothing.
+    placement_tolerance : float
+        Decrement, in nats, below which a placement has settled or is not worth a new density.
+    largest_placement : float
+        Longest step of a placement, in standard deviations.
+    widest_placement : float
+        Largest change of a log standard deviation: where values pile up on one point the likeliest
+        density is a needle, which describes nothing.
     cached_priors : int
         Priors of parent sets that are kept, for each moment; a few hundred bytes each.
     cached_basis_bytes : int
@@ -146,6 +156,11 @@ class ScoreTuning:
     max_newton_steps: int = 20
     max_halvings: int = 12
     newton_tolerance: float = 0.02
+    placement_rounds: int = 4
+    placement_steps: int = 8
+    placement_tolerance: float = 0.1
+    largest_placement: float = 0.3
+    widest_placement: float = 1.5
     cached_priors: int = 4096
     cached_basis_bytes: int = 160 * 2**20
 

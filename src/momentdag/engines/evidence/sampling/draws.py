@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -69,6 +69,10 @@ class Draws:
             max(part.start for part in parts),
             tuple(rate for part in parts for rate in part.acceptance_rates),
         )
+
+    def in_one_chain(self) -> Draws:
+        """Return the same draws as one chain: those of a world go together, worlds do not."""
+        return replace(self, chains=np.zeros_like(self.chains))
 
     @classmethod
     def single(cls, parents: tuple[Parents, ...], score: float) -> Draws:

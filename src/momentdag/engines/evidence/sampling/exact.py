@@ -14,7 +14,14 @@ from momentdag.engines.evidence.local.protocol import Parents
 from momentdag.engines.evidence.prior import GraphPrior
 from momentdag.graph import BoolArray, is_acyclic
 
-__all__ = ["MAX_VARIABLES", "ExactPosterior", "enumerate_pairs", "enumerate_posterior"]
+__all__ = [
+    "MAX_VARIABLES",
+    "EnumeratedScores",
+    "ExactPosterior",
+    "enumerate_pairs",
+    "enumerate_posterior",
+    "enumerate_scores",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -28,15 +35,20 @@ class ExactPosterior(NamedTuple):
     variance_graphs: BoolArray  # (K, d, d)
     log_probability: FloatArray  # (K,)
 
-    def sample(self, rng: np.random.Generator, n_draws: int) -> npt.NDArray[np.intp]:
+    def sample(
+        self, rng: np.random.Generator, n_draws: int, offset: float | None = None
+    ) -> npt.NDArray[np.intp]:
         """Draw indices so that each pair appears n·p times, rounded up or down, in random order.
 
-        Systematic sampling: one uniform offset, equally spaced points on the cumulative
-        probabilities. Frequencies are unbiased and far closer to the truth than independent draws.
+        Systematic sampling: one uniform ``offset`` in (0, 1), equally spaced points on the
+        cumulative probabilities. Frequencies are unbiased and far closer to the truth than
+        independent draws.
         """
+        if offset is None:
+            offset = rng.random()
         order = np.argsort(-self.log_probability, kind="stable")
         cumulative = np.cumsum(np.exp(self.log_probability[order]))
-        points = (np.arange(n_draws) + rng.random()) / n_draws * cumulative[-1]
+        points = (np.arange(n_draws) + offset) / n_draws * cumulative[-1]
         return np.asarray(rng.permutation(order[np.searchsorted(cumulative, points)]))
 
 
@@ -71,15 +83,30 @@ def enumerate_pairs(n_variables: int, with_variance_graph: bool) -> tuple[BoolAr
     return mean_graphs[kept], variance_graphs[kept]
 
 
-def enumerate_posterior(
-    score: Callable[[int, Parents], float], prior: GraphPrior
-) -> ExactPosterior:
-    """Return the exact posterior from local log evidences ``score(variable, parents)``."""
+class EnumeratedScores(NamedTuple):
+    """Every allowed pair with its unnormalised log posterior in each of several worlds."""
+
+    mean_graphs: BoolArray  # (G, d, d)
+    variance_graphs: BoolArray  # (G, d, d)
+    log_weight: FloatArray  # (G, K)
+
+    def in_world(self, world: int) -> ExactPosterior:
+        """Return the posterior of one world, normalised."""
+        own = self.log_weight[:, world]
+        own = own - own.max()
+        log_probability = own - np.log(np.exp(own).sum())
+        return ExactPosterior(self.mean_graphs, self.variance_graphs, log_probability)
+
+
+def enumerate_scores(
+    scores: Callable[[int, Parents], FloatArray], prior: GraphPrior
+) -> EnumeratedScores:
+    """Return every pair from local log evidences ``scores(variable, parents)`` (K,) in K worlds."""
     d = prior.n_variables
     mean_graphs, variance_graphs = enumerate_pairs(d, prior.with_variance_graph)
     allowed = prior.knowledge.allows(mean_graphs, variance_graphs)
     mean_graphs, variance_graphs = mean_graphs[allowed], variance_graphs[allowed]
-    log_probability = prior.log_weight(mean_graphs, variance_graphs)
+    log_weight = prior.log_weight(mean_graphs, variance_graphs)[:, None]
     powers = 1 << np.arange(d)
     for j in range(d):
         mean_codes = mean_graphs[:, :, j] @ powers
@@ -87,8 +114,13 @@ def enumerate_posterior(
         keys, inverse = np.unique(
             np.stack([mean_codes, variance_codes], axis=1), axis=0, return_inverse=True
         )
-        values = np.array([score(j, Parents(int(m), int(v))) for m, v in keys])
-        log_probability = log_probability + values[inverse.reshape(-1)]
-    largest = log_probability.max()
-    log_probability -= largest + np.log(np.exp(log_probability - largest).sum())
-    return ExactPosterior(mean_graphs, variance_graphs, log_probability)
+        values = np.stack([scores(j, Parents(int(m), int(v))) for m, v in keys])
+        log_weight = log_weight + values[inverse.reshape(-1)]
+    return EnumeratedScores(mean_graphs, variance_graphs, log_weight)
+
+
+def enumerate_posterior(
+    score: Callable[[int, Parents], float], prior: GraphPrior
+) -> ExactPosterior:
+    """Return the exact posterior from local log evidences ``score(variable, parents)``."""
+    return enumerate_scores(lambda j, parents: np.array([score(j, parents)]), prior).in_world(0)

@@ -39,6 +39,7 @@ class ParentSearch:
         candidates: tuple[int, ...] | None = None,
         evidence: Evidences | None = None,
         shared_cache: SharedCache | None = None,
+        record: Callable[[Any, int, Parents, Any], Any] | None = None,
     ) -> None:
         self.scorer = scorer
         self.prior = prior
@@ -47,6 +48,7 @@ class ParentSearch:
         # Evidence is a pure function of data and parents, so several searches may share it.
         self.evidence = [{} for _ in range(d)] if evidence is None else evidence
         self._shared_cache = shared_cache
+        self._record = record  # told of every new fit
         self._fits: BudgetedCache[tuple[int, Parents], Any] = BudgetedCache(
             max(64, TUNING.cached_fit_bytes // scorer.fit_bytes)
         )
@@ -61,6 +63,8 @@ class ParentSearch:
         self.evidence[variable][parents] = fit.log_evidence
         if self._shared_cache is not None:
             self._shared_cache.publish(variable, parents, fit.log_evidence)
+        if self._record is not None:
+            self._record(self.scorer, variable, parents, fit)
         return fit
 
     def log_evidence(self, variable: int, parents: Parents) -> float:

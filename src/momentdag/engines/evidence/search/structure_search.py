@@ -94,7 +94,7 @@ def tune_kernels(result: SearchResult, n_jobs: int) -> SearchResult:
     # An explicit `n_inducing` turns fine features off.
     fine_threshold = np.inf
     if problem.options.n_inducing is None:
-        fine_threshold = SCORE_TUNING.fine_is_worth * problem.targets.size * problem.n_variables
+        fine_threshold = SCORE_TUNING.fine_is_worth * problem.values.size * problem.n_variables
 
     def evidence_of_each(candidates: list[Hyperparameters]) -> list[float]:
         tasks = [(problem, candidate, result.best.parents) for candidate in candidates]

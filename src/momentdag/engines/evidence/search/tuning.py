@@ -55,6 +55,17 @@ class SearchTuning:
         Nats below a dominating entry at which an entry of a pool is dropped.
     pool_size : int
         Entries of a pool.
+    world_pool_depth : float
+        The same for entries that some world may prefer after all: their rows are looked at.
+    least_world_searches, most_world_searches, quiet_world_searches : int
+        Worlds that are searched in to complete pools: until the last few brought nothing new.
+    n_worlds, n_worlds_exact : int
+        Worlds, and worlds where every pair is enumerated in each.
+    worlds_per_task : int
+        Worlds that go to another process at once.
+    raw_draws, raw_draws_per_draw : int
+        Orders that are drawn in a world, at least and for each draw that is kept: draws are
+        resampled by the number of orders of their graph.
     toggle_share, redraw_share : float
         Shares of the moves of a chain; the rest reverses edges.
     cached_proposals : int
@@ -90,6 +101,15 @@ class SearchTuning:
     both_toggle: float = 0.25
     pool_depth: float = 14.0
     pool_size: int = 400
+    world_pool_depth: float = 40.0
+    least_world_searches: int = 2
+    most_world_searches: int = 5
+    quiet_world_searches: int = 1
+    n_worlds: int = 150
+    n_worlds_exact: int = 400
+    worlds_per_task: int = 5
+    raw_draws: int = 40
+    raw_draws_per_draw: int = 2
     toggle_share: float = 0.45
     redraw_share: float = 0.4
     cached_proposals: int = 20_000

@@ -103,9 +103,20 @@ class StageCheckpoint:
             tuple(content["acceptance_rates"]),
         )
 
-    def save_draws(self, stage: str, draws: Draws) -> None:
-        """Save draws."""
-        content = {"start": draws.start, "acceptance_rates": list(draws.acceptance_rates)}
+    def load_details(self, stage: str) -> dict[str, Any]:
+        """Return the details that were saved with the draws of ``stage``."""
+        stored = self._load(stage)
+        return {} if stored is None else dict(stored[0].get("details", {}))
+
+    def save_draws(
+        self, stage: str, draws: Draws, details: Mapping[str, Any] | None = None
+    ) -> None:
+        """Save draws, and what else is known of their stage."""
+        content = {
+            "start": draws.start,
+            "acceptance_rates": list(draws.acceptance_rates),
+            "details": dict(details or {}),
+        }
         arrays = {
             "mean_graphs": draws.mean_graphs,
             "variance_graphs": draws.variance_graphs,

@@ -50,7 +50,7 @@ def _basis(base: Shape, e: FloatArray) -> FloatArray:
     return np.concatenate([anchors, waves], axis=-1)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def _grid(base: Shape) -> _Grid:
     nodes = np.sinh(np.linspace(-TUNING.grid_reach, TUNING.grid_reach, 2 * TUNING.half_grid + 1))
     edges = (nodes[1:] + nodes[:-1]) / 2
@@ -60,6 +60,23 @@ def _grid(base: Shape) -> _Grid:
     first = np.diff(first, prepend=0.0, append=0.0)
     second = np.diff(second, prepend=0.0, append=1.0)
     return _Grid(nodes, probability, first, second, _basis(base, nodes))
+
+
+class _PlainTable(NamedTuple):
+    log_density: FloatArray  # (G,) of the base at the nodes of its grid
+    slope: FloatArray  # (G,)
+    basis_slope: FloatArray  # (G, 2 + K)
+
+
+@lru_cache(maxsize=64)
+def _plain_table(base: Shape) -> _PlainTable:
+    grid = _grid(base)
+    log_density = base.log_density(grid.nodes)
+    return _PlainTable(
+        log_density,
+        np.gradient(log_density, grid.nodes),
+        np.gradient(grid.basis, grid.nodes, axis=0),
+    )
 
 
 _PRECISION = np.concatenate(
@@ -90,6 +107,17 @@ class NoiseDensity:
         tilt = _basis(self.base, raw) @ np.array(self.coefficients)
         tilt += np.log(self.stretch) - self.log_normaliser
         return np.asarray(self.base.log_density(raw) + tilt)
+
+    def table(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return values of e, rising, with the log density and its derivative there, each (G,)."""
+        grid, plain = _grid(self.base), _plain_table(self.base)
+        if not self.coefficients:
+            return grid.nodes, plain.log_density, plain.slope
+        theta = np.array(self.coefficients)
+        log_density = plain.log_density + grid.basis @ theta
+        log_density += np.log(self.stretch) - self.log_normaliser
+        slope = (plain.slope + plain.basis_slope @ theta) * self.stretch
+        return (grid.nodes - self.shift) / self.stretch, log_density, slope
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
         """Draw standardised noise."""
@@ -189,6 +217,8 @@ def fit_noise(e: FloatArray) -> tuple[float, NoiseDensity]:
     >>> density.base.tails.is_normal, density.coefficients
     (True, ())
     """
+    if not np.isfinite(e).all():
+        raise np.linalg.LinAlgError("A standardised residual is not a number.")
     mass = _grid_mass(e)
     # On the grid first, which is nearly exact; then in full where it may matter.
     values = mass @ _log_densities()
@@ -261,6 +291,8 @@ def fit_tilt(
     shift = float(tilt @ cell_first)
     second = float(tilt @ cell_second)
     stretch = float(np.sqrt(max(second - shift**2, 1e-6)))
+    if not np.isfinite(shift + stretch):  # a tilt that runs away, as at a point mass
+        return -np.inf, NoiseDensity(base)
     raw = stretch * e + shift
     likelihood_gain = (
         float(np.sum(base.log_density(raw) - base.log_density(e)))

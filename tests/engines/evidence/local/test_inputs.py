@@ -1,10 +1,10 @@
 import numpy as np
 from scipy.special import ndtri
 
-from momentdag.engines.evidence.local.ranks import RankScale, normal_scores
+from momentdag.engines.evidence.local.inputs import RankScale, as_features
 
 
-def test_normal_scores_are_quantiles_of_mean_ranks():
+def test_as_features_are_quantiles_of_mean_ranks():
     column = np.array([3.0, 1.0, 2.0, 2.0])
     scale = RankScale.of(column)
     np.testing.assert_allclose(scale(column), ndtri([0.875, 0.125, 0.5, 0.5]))
@@ -22,5 +22,5 @@ def test_between_levels_scores_are_between_theirs():
 def test_each_column_has_its_scale():
     values = np.random.default_rng(0).normal(size=(50, 2)) * [1, 5]
     scales = [RankScale.of(column) for column in values.T]
-    scores = normal_scores(values, scales)
+    scores = as_features(values, scales)
     np.testing.assert_array_equal(scores[:, 1], scales[1](values[:, 1]))

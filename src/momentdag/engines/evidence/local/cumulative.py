@@ -1,0 +1,372 @@
+"""The local score of a variable with few ordered levels; two of them are the Bernoulli case.
+
+A level k is what a latent location-scale variable reaches, with logistic noise and free thresholds,
+
+    P(y <= k) = F((t_k - m) / v),   m = Q w,   log v = P u,   F(z) = 1 / (1 + e^-z)
+
+with Q and P the bases of `features` without their intercepts, which thresholds stand for. Mean and
+variance parents keep their meaning: one shifts the latent variable, the other spreads it. With two
+levels v is not identified, and variance parents are not open (see `prior`).
+
+The prior of the thresholds is uniform over the shares π_k of the levels where m = 0 and v = 1,
+p(t) = (K - 1)! Π_k f(t_k), so that without parents the evidence is that of a uniform Dirichlet
+prior in closed form,
+
+    log p(y) = log (K - 1)! Π_k n_k! / (n + K - 1)!.
+
+With parents it is Laplace's approximation at the mode of θ = (t, w, u), with expected information
+H, which Fisher scoring finds, averaged over amplitudes; and the error that the same approximation
+has without parents is taken out:
+
+    log p(y) =   Σ_i log P(y_i) + log p(t) + log p(w) + log p(u) + ½ |θ| log 2π - ½ log |H|
+               + (closed form - approximation) without parents.
+
+All of it is a probability of the observed levels, so it can be compared with the probability of
+any other model of the same column, whatever the direction of the arrow.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.special import expit, gammaln, logit
+
+from momentdag.engines.evidence.local.levels import (
+    LevelTuning,
+    Mode,
+    average_evidence,
+    gains_of,
+    relevant,
+)
+
+__all__ = ["CumulativeFit", "CumulativeModel"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IndexArray: TypeAlias = npt.NDArray[np.intp]
+
+_LOG_TAU = float(np.log(2 * np.pi))
+_LEAST = 1e-12  # probability of a level in expected informations: below it nothing is expected
+
+
+class CumulativeFit(NamedTuple):
+    """A converged score, with what is needed to screen further parents and to draw functions."""
+
+    log_evidence: float
+    thresholds: FloatArray  # t, (K - 1,)
+    mean: FloatArray  # w, (r,), without the intercept
+    scale: FloatArray  # u, (s,), without the intercept
+    factor: FloatArray  # lower Cholesky factor of H, of t, w and u in that order
+    slope: FloatArray  # of the log-likelihood by m, (n,)
+    information: FloatArray  # of m, expected, (n,)
+    scale_slope: FloatArray  # the same by log v
+    scale_information: FloatArray
+    log_likelihood: FloatArray  # log P(y_i), (n,)
+    converged: bool
+
+
+class _Design(NamedTuple):
+    Q: FloatArray  # (n, r)
+    P: FloatArray  # (n, s)
+    mean_variances: FloatArray  # (r,) at amplitude one
+    scale_variances: FloatArray  # (s,)
+
+
+class _Point(NamedTuple):
+    """Derivatives of the log-likelihood at one θ."""
+
+    log_likelihood: FloatArray  # (n,)
+    gradient: FloatArray  # (D,)
+    information: FloatArray  # (D, D)
+    slopes: FloatArray  # (2, n): by m and by log v
+    informations: FloatArray  # (2, n)
+
+
+class CumulativeModel:
+    """One variable with few ordered levels.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        The level of each row, 0 to K - 1; every level occurs.
+    tuning : LevelTuning
+    """
+
+    def __init__(self, codes: IndexArray, tuning: LevelTuning) -> None:
+        self.codes = codes
+        self.counts = np.bincount(codes)
+        self.tuning = tuning
+        n, K = len(codes), len(self.counts)
+        self._exact = float(gammaln(K) + gammaln(self.counts + 1).sum() - gammaln(n + K))
+        shares = (np.cumsum(self.counts)[:-1] + 0.5) / (n + 1)
+        self.start = np.asarray(logit(shares))
+        empty = np.zeros((n, 0))
+        none = np.zeros(0)
+        self._design = _Design(empty, empty, none, none)
+        theta, point, converged = self._climb(self._design, (), self.start)
+        approximate, factor = self._laplace(self._design, (), theta, point)
+        self._correction = self._exact - approximate
+        self.empty = self._package(self._exact, self._design, theta, factor, point, converged)
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels, K."""
+        return len(self.counts)
+
+    @property
+    def max_functions(self) -> int:
+        """Basis functions of a parent set, at most."""
+        return self.tuning.max_functions
+
+    def fit(
+        self, mean_basis: tuple[FloatArray, FloatArray], scale_basis: tuple[FloatArray, FloatArray]
+    ) -> CumulativeFit:
+        """Score the variable given the bases of its parents, functions and prior variances.
+
+        Raises
+        ------
+        LinAlgError
+            If a factorisation fails.
+        """
+        tuning = self.tuning
+        Q, mean_variances = relevant(*mean_basis, tuning, self.max_functions)
+        P, scale_variances = relevant(*scale_basis, tuning, self.max_functions)
+        if not Q.shape[1] and not P.shape[1]:
+            return self.empty
+        design = _Design(Q, P, mean_variances, scale_variances)
+        k, r = self.n_levels - 1, Q.shape[1]
+        start = np.concatenate([self.start, np.zeros(r + P.shape[1])])
+        parts = (
+            (np.arange(k, k + r), mean_variances),
+            (np.arange(k + r, len(start)), scale_variances),
+        )
+        places, variances = zip(*(part for part in parts if len(part[0])), strict=True)
+
+        def score(
+            amplitudes: tuple[float, ...], start: FloatArray
+        ) -> tuple[float, Mode, CumulativeFit]:
+            theta, point, converged = self._climb(design, amplitudes, start)
+            value, factor = self._laplace(design, amplitudes, theta, point)
+            _, information = self._with_prior(point, theta, np.zeros(len(theta) - k))
+            mode = Mode(theta, information, places, variances)
+            return value, mode, self._package(value, design, theta, factor, point, converged)
+
+        grids = [tuning.mean_amplitudes] * (Q.shape[1] > 0)
+        grids += [tuning.scale_amplitudes] * (P.shape[1] > 0)
+        evidence, fit = average_evidence(score, grids, start)
+        return fit._replace(log_evidence=evidence + self._correction)
+
+    def screen_mean(
+        self, fit: CumulativeFit, functions: FloatArray, variances: FloatArray
+    ) -> float:
+        """Estimate what one more function in the mean would gain."""
+        return gains_of(functions, variances, fit.slope[:, None], fit.information[:, None])
+
+    def screen_scale(
+        self, fit: CumulativeFit, functions: FloatArray, variances: FloatArray
+    ) -> float:
+        """Estimate what one more function in the log scale would gain."""
+        return gains_of(
+            functions, variances, fit.scale_slope[:, None], fit.scale_information[:, None]
+        )
+
+    def _package(
+        self,
+        value: float,
+        design: _Design,
+        theta: FloatArray,
+        factor: FloatArray,
+        point: _Point,
+        converged: bool,
+    ) -> CumulativeFit:
+        k, r = self.n_levels - 1, design.Q.shape[1]
+        t, w, u = np.split(theta, [k, k + r])
+        (slope, scale_slope), (information, scale_information) = point.slopes, point.informations
+        return CumulativeFit(
+            value,
+            t,
+            w,
+            u,
+            factor,
+            slope,
+            information,
+            scale_slope,
+            scale_information,
+            point.log_likelihood,
+            converged,
+        )
+
+    def _prior_precisions(self, design: _Design, amplitudes: tuple[float, ...]) -> FloatArray:
+        """Return those of (w, u)."""
+        parts = [v for v in (design.mean_variances, design.scale_variances) if len(v)]
+        precisions = [1 / (a * v) for a, v in zip(amplitudes, parts, strict=True)]
+        return np.concatenate([np.zeros(0), *precisions])
+
+    def _log_posterior(
+        self, point_value: float, theta: FloatArray, precisions: FloatArray
+    ) -> float:
+        k = self.n_levels - 1
+        t, rest = theta[:k], theta[k:]
+        # log f(t) = -t - 2 log(1 + e^-t), symmetric in t.
+        prior = float(np.sum(-np.abs(t) - 2 * np.log1p(np.exp(-np.abs(t)))))
+        return point_value + prior - 0.5 * float((precisions * rest) @ rest)
+
+    def _climb(
+        self, design: _Design, amplitudes: tuple[float, ...], theta: FloatArray
+    ) -> tuple[FloatArray, _Point, bool]:
+        """Return the mode of θ by Fisher scoring, with steps halved until they climb."""
+        tuning, k = self.tuning, self.n_levels - 1
+        precisions = self._prior_precisions(design, amplitudes)
+        value = self._log_posterior(self._likelihood(design, theta), theta, precisions)
+        converged = False
+        for _ in range(tuning.max_steps):
+            point = self._derivatives(design, theta)
+            gradient, H = self._with_prior(point, theta, precisions)
+            factor, status = dpotrf(H, lower=1)
+            if status != 0:
+                raise np.linalg.LinAlgError("The information is not positive definite.")
+            step, _ = dpotrs(factor, gradient, lower=1)
+            decrement = float(step @ gradient)
+            if decrement < tuning.tolerance:
+                converged = True
+                break
+            for _ in range(tuning.max_halvings):
+                trial = theta + step
+                if (np.diff(trial[:k]) > 0).all():
+                    new = self._log_posterior(self._likelihood(design, trial), trial, precisions)
+                    if new > value:
+                        theta, value = trial, new
+                        break
+                step = 0.5 * step
+            else:
+                break
+        else:
+            point = self._derivatives(design, theta)
+        return theta, point, converged
+
+    def _with_prior(
+        self, point: _Point, theta: FloatArray, precisions: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        k = self.n_levels - 1
+        t, rest = theta[:k], theta[k:]
+        share = expit(t)
+        gradient = point.gradient.copy()
+        gradient[:k] += 1 - 2 * share
+        gradient[k:] -= precisions * rest
+        H = point.information.copy()
+        H.flat[:: len(H) + 1] += np.concatenate([2 * share * (1 - share), precisions])
+        return gradient, H
+
+    def _laplace(
+        self, design: _Design, amplitudes: tuple[float, ...], theta: FloatArray, point: _Point
+    ) -> tuple[float, FloatArray]:
+        """Return Laplace's approximation of the log evidence, and the factor of H."""
+        precisions = self._prior_precisions(design, amplitudes)
+        _, H = self._with_prior(point, theta, precisions)
+        factor, status = dpotrf(H, lower=1, clean=1)
+        if status != 0:
+            raise np.linalg.LinAlgError("The information is not positive definite.")
+        k = self.n_levels - 1
+        value = self._log_posterior(float(point.log_likelihood.sum()), theta, precisions)
+        value += gammaln(k + 1) + 0.5 * k * _LOG_TAU
+        value += 0.5 * float(np.log(precisions).sum()) - float(np.log(factor.diagonal()).sum())
+        return float(value), factor
+
+    def _latent(
+        self, design: _Design, theta: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return thresholds (K - 1,), location and scale of each row."""
+        k, r = self.n_levels - 1, design.Q.shape[1]
+        t, w, u = np.split(theta, [k, k + r])
+        # A step may be wild before it is halved: e^±10 is far beyond what levels can show.
+        return t, design.Q @ w, np.exp(np.clip(design.P @ u, -10.0, 10.0))
+
+    def _likelihood(self, design: _Design, theta: FloatArray) -> float:
+        t, m, v = self._latent(design, theta)
+        return float(log_cells(t, m, v, self.codes).sum())
+
+    def _derivatives(self, design: _Design, theta: FloatArray) -> _Point:
+        """Return likelihood, gradient and expected information, all levels of a row summed."""
+        t, m, v = self._latent(design, theta)
+        Q, P, codes = design.Q, design.P, self.codes
+        k, r, s = len(t), Q.shape[1], P.shape[1]
+        n = len(m)
+        rows = np.arange(n)
+        # Level by level, so that sums over levels run along memory: (K - 1, n) and (K, n).
+        z = (t[:, None] - m) / v
+        below = expit(z)
+        f = below * (1 - below)
+        h = f / v  # derivative of P(y <= k) by t_k
+        p = _differences(below, last=1.0)
+        inverse = 1 / np.maximum(p, _LEAST)
+        log_own = log_cells(t, m, v, codes)
+        own_inverse = 1 / np.maximum(np.exp(log_own), _LEAST)
+        by_m = -_differences(h)  # of p
+        per_m = by_m * inverse
+        by_eta = -_differences(z * f)
+        per_eta = by_eta * inverse
+        slopes = np.stack([by_m[codes, rows], by_eta[codes, rows]]) * own_inverse
+        informations = np.stack(
+            [np.einsum("kn,kn->n", by_m, per_m), np.einsum("kn,kn->n", by_eta, per_eta)]
+        )
+        information = np.zeros((k + r + s, k + r + s))
+        gradient = np.empty(k + r + s)
+        # Thresholds: t_k moves mass from level k + 1 to level k.
+        at_own = np.zeros((k + 2, n))
+        at_own[codes + 1, rows] = own_inverse
+        gradient[:k] = np.einsum("kn,kn->k", h, at_own[1:-1] - at_own[2:]) if k else 0.0
+        diagonal = np.einsum("kn,kn->k", h * h, inverse[:-1] + inverse[1:])
+        information[np.arange(k), np.arange(k)] = diagonal
+        if k > 1:
+            off = -np.einsum("kn,kn->k", h[:-1] * h[1:], inverse[1:-1])
+            places = np.arange(k - 1)
+            information[places, places + 1] = information[places + 1, places] = off
+        mean, scale = slice(k, k + r), slice(k + r, None)
+        if r:
+            gradient[mean] = slopes[0] @ Q
+            information[:k, mean] = (h * (per_m[:-1] - per_m[1:])) @ Q
+            information[mean, :k] = information[:k, mean].T
+            information[mean, mean] = (Q * informations[0][:, None]).T @ Q
+        if s:
+            gradient[scale] = slopes[1] @ P
+            information[:k, scale] = (h * (per_eta[:-1] - per_eta[1:])) @ P
+            information[scale, :k] = information[:k, scale].T
+            information[scale, scale] = (P * informations[1][:, None]).T @ P
+        if r and s:
+            cross = np.einsum("kn,kn->n", by_m, per_eta)
+            information[mean, scale] = (Q * cross[:, None]).T @ P
+            information[scale, mean] = information[mean, scale].T
+        return _Point(log_own, gradient, information, slopes, informations)
+
+
+def _differences(values: FloatArray, last: float = 0.0) -> FloatArray:
+    """Return what lies between zero, the rows of ``values`` (K - 1, n) and ``last``, (K, n)."""
+    found = np.empty((len(values) + 1, values.shape[1]))
+    found[0] = values[0] if len(values) else last
+    found[1:-1] = values[1:] - values[:-1]
+    if len(values):
+        found[-1] = last - values[-1]
+    return found
+
+
+def log_cells(t: FloatArray, m: FloatArray, v: FloatArray, codes: IndexArray) -> FloatArray:
+    """Return log P(y = its level) for each row: log (F(b) - F(a)) without cancellation."""
+    edges = np.concatenate([[-np.inf], t, [np.inf]])
+    a, b = (edges[codes] - m) / v, (edges[codes + 1] - m) / v
+    # F(b) - F(a) = F(b) F(-a) (1 - e^(a - b))
+    return np.asarray(
+        -np.logaddexp(0, -b) - np.logaddexp(0, a) + np.log1p(-np.exp(np.minimum(a - b, -1e-300)))
+    )
+
+
+def draw_coefficients(fit: CumulativeFit, rng: np.random.Generator) -> CumulativeFit:
+    """Draw thresholds and functions from their posterior."""
+    theta = np.concatenate([fit.thresholds, fit.mean, fit.scale])
+    noise = solve_triangular(fit.factor, rng.standard_normal(len(theta)), lower=True, trans="T")
+    k, r = len(fit.thresholds), len(fit.mean)
+    t, w, u = np.split(theta + noise, [k, k + r])
+    # Thresholds of rare levels may cross; they stay in order.
+    return fit._replace(thresholds=np.maximum.accumulate(t), mean=w, scale=u)
