@@ -252,7 +252,7 @@ class _Stages:
             self._begin("the search in worlds")
             details["world_searches"] = complete_pools(result, worlds, search, self._tick)._asdict()
             score_neighbours(search, result.best.parents)
-            pools = make_world_pools(search, worlds, result.best.parents)
+            pools = make_world_pools(search, worlds)
             details["pool_sizes"] = [len(pool.parents) for pool in pools]
             self._begin("the draws in worlds")
             self.draws, effective = draw_in_worlds(

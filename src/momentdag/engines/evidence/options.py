@@ -31,8 +31,8 @@ class EvidenceOptions(EngineOptions):
         says also where the model is wrong; or the posterior of the rows as they are, which is right
         where the model is. The linear family has the plain one only.
     tau : float
-        Standard deviation of a row's weight in a world: how far the model is doubted. 1 is the
-        Bayesian bootstrap; with 2 every row stands for a cluster of four.
+        Standard deviation of a row's weight in a world, in the middle one: how far the model is
+        doubted. 1 is the Bayesian bootstrap; with 2 every row stands for a cluster of four.
     n_worlds : int or None
         Worlds; None takes 150, and 400 where every pair is enumerated.
     n_inducing : int or None

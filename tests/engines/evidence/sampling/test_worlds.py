@@ -10,7 +10,12 @@ from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.problem import pose_problem
 from momentdag.engines.evidence.sampling import world_draws
 from momentdag.engines.evidence.sampling.exact import enumerate_scores
-from momentdag.engines.evidence.sampling.worlds import canonical_rows, draw_worlds, world_weights
+from momentdag.engines.evidence.sampling.worlds import (
+    canonical_rows,
+    draw_worlds,
+    spread_taus,
+    world_weights,
+)
 from momentdag.engines.evidence.search.orders import OrderResult
 from momentdag.engines.evidence.search.starts import SearchResult
 from momentdag.knowledge import Knowledge
@@ -40,10 +45,20 @@ def result():
 
 
 def test_weights_have_the_spread_that_is_asked_for():
-    weights = world_weights(np.random.default_rng(0), 200, 400, 2.0)
+    weights = world_weights(np.random.default_rng(0), np.repeat([2.0, 0.5], 100), 400)
     np.testing.assert_allclose(weights.sum(axis=1), 400)
-    assert weights.std() == pytest.approx(2.0, rel=0.05)
-    assert (world_weights(np.random.default_rng(0), 2, 5, 0.0) == 1).all()
+    assert weights[:100].std() == pytest.approx(2.0, rel=0.05)
+    assert weights[100:].std() == pytest.approx(0.5, rel=0.05)
+    assert (world_weights(np.random.default_rng(0), np.zeros(2), 5) == 1).all()
+
+
+def test_worlds_differ_in_how_far_the_model_is_doubted():
+    taus = spread_taus(400, 2.0, 10**6)
+    assert np.median(taus) == pytest.approx(2.0, rel=0.02)
+    assert np.median(taus[:50]) == pytest.approx(2.0, rel=0.1)  # any first ones are like all
+    assert np.log(taus).std() == pytest.approx(0.8, rel=0.05)
+    assert spread_taus(400, 2.0, 500).max() == pytest.approx(2.5)  # 80 clusters are left
+    assert spread_taus(400, 2.0, 60).max() == 2.0  # who asks for more doubt gets it
 
 
 def test_rows_in_any_order_and_with_any_sign_have_the_same_weights():
@@ -89,14 +104,14 @@ def test_draws_follow_the_enumerated_posterior_of_their_world(result, statements
     )
     worlds = draw_worlds(problem.values, 3, 2.0)
     search = problem.search(result.evidences)
-    best = result.best.parents
-    pools = world_draws.make_world_pools(search, worlds, best)
-    exact = enumerate_scores(
-        lambda j, parents: (
-            search.log_evidence(j, parents) + worlds.balanced(search, j, parents, best[j])
-        ),
-        prior,
-    )
+    pools = world_draws.make_world_pools(search, worlds)
+
+    def scores(j, parents):
+        return search.log_evidence(j, parents) + worlds.balanced(
+            search, j, parents, world_draws._dominator(search, j, parents)
+        )
+
+    exact = enumerate_scores(scores, prior)
     for world in range(3):
         draws, effective = world_draws.draw_in_world(
             np.random.default_rng(world), prior, pools, world, 3000, (2, 0, 1)

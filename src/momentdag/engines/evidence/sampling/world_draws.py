@@ -105,17 +105,12 @@ def _climb(
     return search_order(search, rng, start, positions_of, 0, lambda done, total: None)
 
 
-def make_world_pools(
-    search: ParentSearch, worlds: Worlds, optimum: tuple[Parents, ...]
-) -> list[WorldPool]:
-    """Collect, for each variable, the scored parents that matter in some world.
-
-    ``optimum`` has the best parents of every variable on the rows as they are.
-    """
-    return [_make_pool(search, worlds, j, own) for j, own in enumerate(optimum)]
+def make_world_pools(search: ParentSearch, worlds: Worlds) -> list[WorldPool]:
+    """Collect, for each variable, the scored parents that matter in some world."""
+    return [_make_pool(search, worlds, j) for j in range(len(search.candidates))]
 
 
-def _make_pool(search: ParentSearch, worlds: Worlds, variable: int, best: Parents) -> WorldPool:
+def _make_pool(search: ParentSearch, worlds: Worlds, variable: int) -> WorldPool:
     prior, d = search.prior, len(search.candidates)
     scored = [
         (value + prior.log_weight(variable, parents), parents)
@@ -127,34 +122,36 @@ def _make_pool(search: ParentSearch, worlds: Worlds, variable: int, best: Parent
     values = np.array([value for value, _ in scored])
     unions = to_words((parents.union for _, parents in scored), d)
 
-    def deviation(k: int) -> FloatArray:
-        return worlds.balanced(search, variable, scored[k][1], best)
+    def deviation(k: int, dominator: int) -> FloatArray:
+        return worlds.balanced(search, variable, scored[k][1], scored[dominator][1])
 
     kept: list[int] = []
+    deviations: list[FloatArray] = []
     for k in range(len(scored)):
         # Entries before k score higher; one inside k's union is open wherever k is.
-        inside = ~np.any(unions[:k] & ~unions[k], axis=1)
-        if not inside.any():
-            kept.append(k)
-        else:
-            first = int(np.argmax(inside))
-            gap = values[first] - values[k]
-            if gap < TUNING.pool_depth:
-                kept.append(k)
-            elif gap < TUNING.world_pool_depth:
-                gains = deviation(k) - deviation(first)
-                if gains.max() > gap - TUNING.pool_depth / 2:
-                    kept.append(k)
+        inside = ~np.any(unions[: k + 1] & ~unions[k], axis=1)
+        first = int(np.argmax(inside))
+        gap = values[first] - values[k]
+        if gap > TUNING.world_pool_depth:
+            continue
+        own = deviation(k, first)
+        if gap > TUNING.pool_depth:
+            gains = own - deviation(first, first)
+            if gains.max() < gap - TUNING.pool_depth / 2:
+                continue
+        kept.append(k)
+        deviations.append(own)
         if len(kept) == TUNING.pool_size:
             break
     # Whoever comes first must be able to have no parents but those that knowledge requires.
     smallest = [entry for _, entry in scored].index(prior.smallest(variable))
     if smallest not in kept:
         kept.append(smallest)
-    deviations = np.stack([deviation(k) for k in kept])
+        deviations.append(deviation(smallest, smallest))
     parents = [scored[k][1] for k in kept]
     log_prior = np.array([prior.log_weight(variable, own) for own in parents])
-    return WorldPool(parents, unions[kept], values[kept, None] + deviations, log_prior)
+    log_weight = values[kept, None] + np.stack(deviations)
+    return WorldPool(parents, unions[kept], log_weight, log_prior)
 
 
 def draw_in_worlds(
@@ -254,10 +251,10 @@ def enumerate_worlds(
     n_draws: int,
 ) -> Draws:
     """Enumerate every pair in every world and draw from the exact posteriors."""
-    best = result.best.parents
     enumerated = enumerate_scores(
         lambda j, parents: (
-            search.log_evidence(j, parents) + worlds.balanced(search, j, parents, best[j])
+            search.log_evidence(j, parents)
+            + worlds.balanced(search, j, parents, _dominator(search, j, parents))
         ),
         result.problem.prior,
     )
@@ -278,3 +275,11 @@ def enumerate_worlds(
             )
         )
     return Draws.joined(parts).in_one_chain()
+
+
+def _dominator(search: ParentSearch, variable: int, parents: Parents) -> Parents:
+    """Return the best of all pairs of sets of the same parents, or fewer."""
+    subsets = [mask for mask in range(parents.union + 1) if not mask & ~parents.union]
+    within = (Parents(mean, variance) for mean in subsets for variance in subsets)
+    permitted = (own for own in within if search.prior.permits(variable, own))
+    return max(permitted, key=lambda own: (search.score(variable, own), own == parents))

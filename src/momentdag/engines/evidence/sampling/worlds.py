@@ -9,7 +9,9 @@ Each world has a posterior of its own, and what is reported is their average. Be
 models the difference of log-likelihoods is a sum of n terms that scatter (Vuong 1989): a difference
 that rests on few rows changes its sign from world to world, one to which all rows contribute does
 not. τ = 1 is the Bayesian bootstrap; with τ = 2 every row stands for a cluster of τ² rows that go
-together, which is what rows of a wrong model do.
+together, which is what rows of a wrong model do. How large these clusters are is not known either,
+so worlds differ in τ: it spreads evenly in its logarithm around the one that is asked for. With one
+τ for all, a model that is wrong by nine standard errors would be as sure as one that is right.
 """
 
 from __future__ import annotations
@@ -19,12 +21,20 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
 from momentdag.engines.evidence.local.protocol import Parents
 from momentdag.engines.evidence.local.rows import row_log_densities
 from momentdag.engines.evidence.search.parents import ParentSearch
 
-__all__ = ["WorldSearch", "Worlds", "canonical_rows", "draw_worlds", "world_weights"]
+__all__ = [
+    "WorldSearch",
+    "Worlds",
+    "canonical_rows",
+    "draw_worlds",
+    "spread_taus",
+    "world_weights",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -35,6 +45,11 @@ _MOST_BALANCE = 4.0
 """Nats: the price of a needless parent, about."""
 _LARGE_APART = 10.0
 """Nats: two models that differ by this much from world to world are no small matter."""
+_LOG_SPREAD = 0.8
+"""Standard deviation of log τ over worlds: two in three lie between τ / 2.2 and 2.2 τ."""
+_LEAST_CLUSTERS = 80
+"""Clusters of rows that a world has at least: of fewer, nothing at all could be learned."""
+_GOLDEN = (5**0.5 - 1) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +60,14 @@ class Worlds:
     ----------
     deviations : float32 array, shape (K, n)
         Weights less one.
+    taus : float array, shape (K,)
+        Standard deviations of the weights in each world, over that of the middle one.
     book : list of dict
         For each variable, by parents, Σ_i (w_i - 1) l_i in each world, (K,).
     """
 
     deviations: npt.NDArray[np.float32]
+    taus: FloatArray
     book: list[dict[Parents, FloatArray]] = field(default_factory=list)
 
     @property
@@ -74,11 +92,17 @@ class Worlds:
         are e^{s²/2} times too large on average: needless parents would be found in some worlds,
         as in any resampled table. That is taken away where differences are small. Where they are
         large, the average is one of worlds that never occur, and nothing is.
+
+        The ``reference`` is the best score with the same parents or fewer. It depends on this
+        variable alone, so no direction of an edge is favoured.
         """
         own = self.scores(search, variable, parents)
-        variance = float((own - self.scores(search, variable, reference)).var())
+        if parents == reference:
+            return own
+        relative = (own - self.scores(search, variable, reference)) / self.taus
+        variance = float((relative * relative).mean())
         balance = min(0.5 * variance, _MOST_BALANCE) * np.exp(-variance / _LARGE_APART**2)
-        return np.asarray(own - balance)
+        return np.asarray(own - balance * self.taus**2)
 
     def record(self, scorer: Any, variable: int, parents: Parents, fit: Any) -> FloatArray:
         """Note what a local fit comes to in each world, (K,)."""
@@ -91,24 +115,37 @@ class Worlds:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Sent to another process the book is empty: its content can be computed again.
-        return type(self), (self.deviations, [{} for _ in self.book])
+        return type(self), (self.deviations, self.taus, [{} for _ in self.book])
 
 
-def world_weights(rng: np.random.Generator, n_worlds: int, n: int, tau: float) -> FloatArray:
-    """Draw the row weights of worlds, (K, n), each with sum n."""
-    if tau == 0:
-        return np.ones((n_worlds, n))
-    weights = rng.gamma(1 / tau**2, tau**2, size=(n_worlds, n))
-    return np.asarray(weights * (n / weights.sum(axis=1, keepdims=True)))
+def world_weights(rng: np.random.Generator, taus: FloatArray, n: int) -> FloatArray:
+    """Draw the row weights of worlds (K, n), each with sum n, given their standard deviations."""
+    weights = np.ones((len(taus), n))
+    for world, tau in enumerate(taus):
+        if tau > 0:
+            drawn = rng.gamma(1 / tau**2, tau**2, size=n)
+            weights[world] = drawn * (n / drawn.sum())
+    return weights
+
+
+def spread_taus(n_worlds: int, tau: float, n: int) -> FloatArray:
+    """Return τ of each world of n rows, (K,), around the one that is asked for.
+
+    Any first worlds are like all of them.
+    """
+    quantiles = (0.5 + _GOLDEN * np.arange(n_worlds)) % 1.0
+    taus = tau * np.exp(_LOG_SPREAD * ndtri(quantiles))
+    return np.asarray(np.minimum(taus, max(tau, np.sqrt(n / _LEAST_CLUSTERS))))
 
 
 def draw_worlds(values: FloatArray, n_worlds: int, tau: float) -> Worlds:
     """Return worlds of standardised rows (n, d), whatever order these stand in."""
     n, d = values.shape
+    taus = spread_taus(n_worlds, tau, n)
     weights = np.empty((n_worlds, n), dtype=np.float32)
-    drawn = world_weights(np.random.default_rng(_SEED), n_worlds, n, tau)
+    drawn = world_weights(np.random.default_rng(_SEED), taus, n)
     weights[:, canonical_rows(values)] = drawn - 1
-    return Worlds(weights, [{} for _ in range(d)])
+    return Worlds(weights, taus / tau if tau > 0 else taus, [{} for _ in range(d)])
 
 
 def canonical_rows(values: FloatArray) -> npt.NDArray[np.intp]:

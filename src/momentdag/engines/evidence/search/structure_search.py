@@ -87,7 +87,12 @@ def _screen_in_worker(problem: Problem, block: range) -> tuple[list[int], Eviden
 
 
 def tune_kernels(result: SearchResult, n_jobs: int) -> SearchResult:
-    """Choose the hyper-parameters by evidence at the best pair; scores start afresh."""
+    """Choose the hyper-parameters by evidence; scores start afresh.
+
+    Each variable is judged with the best parents it can have among all the others: at the pair
+    that was found first, its directions would get kernels made for them, and the opposite ones
+    borrow these.
+    """
     problem = result.problem
     if problem.options.family == "linear":
         return result
@@ -96,8 +101,11 @@ def tune_kernels(result: SearchResult, n_jobs: int) -> SearchResult:
     if problem.options.n_inducing is None:
         fine_threshold = SCORE_TUNING.fine_is_worth * problem.values.size * problem.n_variables
 
+    search = problem.search(result.evidences)
+    parents = tuple(search.best(j, mask).parents for j, mask in enumerate(search.candidates))
+
     def evidence_of_each(candidates: list[Hyperparameters]) -> list[float]:
-        tasks = [(problem, candidate, result.best.parents) for candidate in candidates]
+        tasks = [(problem, candidate, parents) for candidate in candidates]
         values = []
         for value, counts in run(_evidence_in_worker, tasks, n_jobs):
             problem.counts.include(counts)
