@@ -253,7 +253,7 @@ def _mixture(
 def _free_noise(
     rng: np.random.Generator, causes: Causes, mean: IntArray, variance: IntArray
 ) -> FreeNoise:
-    return _draw_free_noise(rng, mean, noise_scale=4.0, warp=_draw_warp(rng))
+    return _draw_free_noise(rng, mean, noise_scale=3.0, warp=_draw_warp(rng))
 
 
 def _free_noise_weak(
