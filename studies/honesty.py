@@ -259,5 +259,4 @@ HONESTY = Study(
     ),
     on_request=(_FULL.name,),
     n_sets=_N_PAIRS,  # simulations stop at their own number
-    n_quick_sets=2,
 )

@@ -68,7 +68,7 @@ def edge_table(
 
         def base(runs: list[Record], curve: Curve = curve) -> str:
             p = _mean(runs, f"share_{curve}", "n_pairs")
-            return f"{-sum(q * math.log(q) for q in (p, 1 - p) if q > 0):.3f}"
+            return f"{sum(q * math.log(1 / q) for q in (p, 1 - p) if q > 0):.3f}"
 
         table = _table(view, store, scopes, "n_pairs", ("base rate", base), cell)
         if table is not None:
