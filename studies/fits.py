@@ -13,10 +13,21 @@ from momentdag.baselines import fit as fit_baseline
 from momentdag.estimator import MomentDAG
 from momentdag.knowledge import Knowledge
 from momentdag.posterior import Posterior, Provenance
+from momentdag.stability import bootstrap
 from studies.exact import exact_posterior
 from studies.timing import timed
 
-__all__ = ["Baseline", "Engine", "Fit", "Fitted", "Request", "Twice", "draw_exactly", "fit_nothing"]
+__all__ = [
+    "Baseline",
+    "Bootstrap",
+    "Engine",
+    "Fit",
+    "Fitted",
+    "Request",
+    "Twice",
+    "draw_exactly",
+    "fit_nothing",
+]
 
 
 class Request(NamedTuple):
@@ -78,6 +89,24 @@ class Twice:
         measures["n_steps"] = float(details["n_steps"])
         measures["converged"] = float(details["converged"])
         return Fitted(fitted.posterior, fitted.status, fitted.estimator, measures)
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """The evidence engine, fitted to tables of rows drawn with replacement, all draws pooled."""
+
+    n_refits: int
+
+    def __call__(self, request: Request) -> Fitted:
+        """Fit every table; return the pooled draws."""
+        estimator = MomentDAG(
+            knowledge=request.knowledge,
+            n_draws=request.n_draws,
+            engine_options=dict(request.options),
+        )
+        rng = np.random.default_rng(request.seed)
+        stability = bootstrap(rng, estimator, request.data, self.n_refits)
+        return Fitted(stability.pooled())
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from momentdag.baselines.registry import METHODS as BASELINE_METHODS
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.variational.options import VariationalOptions
 from momentdag.errors import OptionError
-from studies.fits import Baseline, Engine, Fit, Twice, draw_exactly, fit_nothing
+from studies.fits import Baseline, Bootstrap, Engine, Fit, Twice, draw_exactly, fit_nothing
 from studies.program import Program
 
 __all__ = ["BASELINES", "EMPTY", "ENGINES", "METHODS", "Method", "find_method"]
@@ -47,7 +47,7 @@ class Method:
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options that the method does not have, with an `OptionError`."""
         match self.fit:
-            case Engine("evidence") | Program():
+            case Engine("evidence") | Program() | Bootstrap():
                 EvidenceOptions.from_mapping(options)
             case Engine() | Twice():
                 VariationalOptions.from_mapping(options)
@@ -77,6 +77,19 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             "Evidence, Gaussian noise",
             *_EVIDENCE,
             options={"noise": "gaussian"},
+            quick=_QUICK_EVIDENCE,
+        ),
+        "evidence-plain": Method(
+            "Evidence, plain posterior",
+            *_EVIDENCE,
+            options={"posterior": "plain"},
+            quick=_QUICK_EVIDENCE,
+        ),
+        "evidence-bootstrap": Method(
+            "Evidence, bootstrap",
+            Bootstrap(n_refits=10),
+            _EVIDENCE[1],
+            options={"posterior": "plain"},
             quick=_QUICK_EVIDENCE,
         ),
         "evidence-linear": Method("Evidence, linear", *_EVIDENCE, options={"family": "linear"}),

@@ -14,18 +14,24 @@ from studies.fits import Fitted
 from studies.sachs import accepted_network
 from studies.study import Metric, Study, View
 
-__all__ = ["REAL"]
+__all__ = ["N_TUNNEL_ROWS", "REAL", "SHARED_DATA", "tunnel_copy"]
 
-_LOCAL_COPY = Path(__file__).parents[2] / "shared" / "data" / "light_tunnel.csv"
-_N_TUNNEL_ROWS = 1500
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+"""Data that are not ours to keep, beside the checkout; they may be missing."""
+N_TUNNEL_ROWS = 1500
 _UNSCORED = ("angle_1", "angle_2")  # their spread is motor backlash, see the data set
 
 
+def tunnel_copy() -> Path | None:
+    """Return the local copy of the light tunnel's data, or None: then they are downloaded."""
+    copy = SHARED_DATA / "light_tunnel.csv"
+    return copy if copy.is_file() else None
+
+
 def _draw_tunnel(number: int) -> Task:
-    copy = _LOCAL_COPY if _LOCAL_COPY.is_file() else None  # otherwise it is downloaded
-    reference = load_light_tunnel("core", path=copy)
+    reference = load_light_tunnel("core", path=tunnel_copy())
     assert reference.graph is not None
-    return Task(reference.data.iloc[:_N_TUNNEL_ROWS], {"tunnel": reference.graph})
+    return Task(reference.data.iloc[:N_TUNNEL_ROWS], {"tunnel": reference.graph})
 
 
 def _measure_tunnel(task: Task, fitted: Fitted) -> Measures:

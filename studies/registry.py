@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from momentdag.errors import OptionError
 from studies.effects import EFFECTS
+from studies.honesty import HONESTY
 from studies.paper_figures import FIGURES
 from studies.paper_tables import TABLES
 from studies.real import REAL
@@ -22,7 +23,7 @@ _IN_PAPER = (
     *("table-sachs", "table-runtime", "table-mek-erk", "fig-anm", "fig-hnm", "table-varsort"),
 )
 _PAPER = {**FIGURES, **TABLES}
-_OTHERS = (EFFECTS, REAL, SPEED, VARIATIONAL_SPEED, SCALE)
+_OTHERS = (EFFECTS, HONESTY, REAL, SPEED, VARIATIONAL_SPEED, SCALE)
 
 STUDIES: Mapping[str, Study] = MappingProxyType(
     {

@@ -1,6 +1,8 @@
-"""What every simulator promises, through the registry of presets."""
+"""What every simulator promises, through the registries of presets and of misspecified families."""
 
 import ast
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +12,32 @@ import pytest
 import momentdag.simulate
 from momentdag.errors import OptionError
 from momentdag.graph import MomentGraph
-from momentdag.simulate import Simulation, preset, presets
+from momentdag.simulate import (
+    Simulation,
+    misspecified,
+    misspecified_families,
+    preset,
+    presets,
+)
 from momentdag.simulate.options import FloatArray
 
 N_SAMPLES = 60
 N_LARGE = 20_000
 
 
-@pytest.fixture(scope="module", params=presets())
+SIMULATORS: dict[str, Callable[..., Simulation]] = {
+    **{name: partial(preset, name) for name in presets()},
+    **{
+        f"misspecified-{family}": partial(misspecified, family=family, n_variables=4)
+        for family in misspecified_families()
+    },
+}
+WITHOUT_MOMENTS = ("Langevin", "free", "gaussian")  # descriptions of the noise
+
+
+@pytest.fixture(scope="module", params=list(SIMULATORS))
 def simulation(request: pytest.FixtureRequest) -> Simulation:
-    return preset(request.param, np.random.default_rng(0), n_samples=N_SAMPLES)
+    return SIMULATORS[request.param](np.random.default_rng(0), n_samples=N_SAMPLES)
 
 
 def test_table_and_graph_fit_together(simulation: Simulation) -> None:
@@ -42,7 +60,7 @@ def test_conditional_moments_have_the_shape_of_the_data(simulation: Simulation) 
     mean, std = simulation.conditional_mean, simulation.conditional_std
     assert (mean is None) == (std is None)
     if mean is None or std is None:
-        assert simulation.noise == "Langevin"
+        assert simulation.noise in WITHOUT_MOMENTS
         return
     for moment in (mean, std):
         assert moment.shape == simulation.data.shape
@@ -128,9 +146,9 @@ def test_one_seed_gives_one_table(simulation: Simulation) -> None:
     assert not first.equals(simulation.sample(np.random.default_rng(2), 5))
 
 
-@pytest.mark.parametrize("name", [name for name in presets() if "50" not in name])
+@pytest.mark.parametrize("name", [name for name in SIMULATORS if "50" not in name])
 def test_one_seed_gives_one_simulation(name: str) -> None:
-    first, second = (preset(name, np.random.default_rng(3), n_samples=5) for _ in range(2))
+    first, second = (SIMULATORS[name](np.random.default_rng(3), n_samples=5) for _ in range(2))
     pd.testing.assert_frame_equal(first.data, second.data)
     assert first.graph == second.graph
     assert first.order == second.order

@@ -25,7 +25,8 @@ NAMES = [
 
 
 BENCHMARKS = {
-    *("accuracy", "calibration", "effects", "engines", "knowledge", "look", "order-search"),
+    *("accuracy", "calibration", "effects", "engines", "honesty", "knowledge", "look"),
+    "order-search",
     *("posterior-quality", "real", "scale", "speed", "variational-speed"),
 }
 

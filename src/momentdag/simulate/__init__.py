@@ -21,6 +21,11 @@ from momentdag.simulate.hnm import (
 )
 from momentdag.simulate.kinds import Kind
 from momentdag.simulate.missing import hide_cells
+from momentdag.simulate.misspecified import (
+    Misspecification,
+    misspecified,
+    misspecified_families,
+)
 from momentdag.simulate.mixed import MixedSimulation, mixed, mixed_from_graph, mixed_pair
 from momentdag.simulate.mixed_model import MixedOptions
 from momentdag.simulate.presets import preset, preset_descriptions, presets
@@ -34,6 +39,7 @@ __all__ = [
     "Integration",
     "Kind",
     "Kinetics",
+    "Misspecification",
     "MixedOptions",
     "MixedSimulation",
     "Simulation",
@@ -43,6 +49,8 @@ __all__ = [
     "linear_anm",
     "mean_variance_hnm",
     "mean_variance_hnm_from_graph",
+    "misspecified",
+    "misspecified_families",
     "mixed",
     "mixed_from_graph",
     "mixed_pair",
