@@ -40,14 +40,15 @@ contradict each other more than the model allows: doubt the directions of edges 
     sentences = ["Wherever the model is sure, it stays so when rows are reweighted."]
     if len(unsure):
         named = "; ".join(
-            f"{row.cause} -> {row.effect} ({row.moment}) {row.probability:.2f}, under the model "
-            f"{row.plain:.2f}"
+            f"{row.cause} -> {row.effect} ({row.moment}) {_share(row.probability)}, under the "
+            f"model {_share(row.plain)}"
             for row in unsure.head(_MOST_NAMED).itertuples()
         )
         one = len(unsure) == 1
+        more = f"; and {len(unsure) - _MOST_NAMED} more" if len(unsure) > _MOST_NAMED else ""
         sentences = [
             f"{len(unsure)} edge{' is' if one else 's are'} sure under the model, not sure of the "
-            f"model: {named}{'; ...' if len(unsure) > _MOST_NAMED else ''}. Use the first number."
+            f"model: {named}{more}. Use the first number."
         ]
     table = misfit(posterior)
     table = table[table["misfit"] >= DOUBTFUL]
@@ -118,3 +119,10 @@ def describe_searches(doubt: ModelDoubt, wider: str) -> str:
         f"{counted}, the last ones too: parents that other worlds prefer may be missing, and open "
         f"edges may move by some hundredths. A wider search finds more ({wider})."
     )
+
+
+def _share(p: float) -> str:
+    """Return a probability; 0 and 1 only when exact."""
+    if 0 < p < 0.005:
+        return "< 0.01"
+    return "> 0.99" if 0.995 <= p < 1 else f"{p:.2f}"
