@@ -46,9 +46,13 @@ def test_fit_through_the_real_program_ends_in_a_report(command, csv, tmp_path):
     )
     assert result.returncode == 0, result.stderr
     assert "moves the variance" in result.stdout
+    assert "Check of the certainty:" in result.stdout
     assert "report.html" in result.stdout
     assert "stress" in (folder / "report.html").read_text(encoding="utf-8")
     loaded = runs.load(folder)
+    assert loaded.details_["misfit"] == loaded.posterior_.doubt.misfit_by_name(
+        loaded.posterior_.names
+    )
     assert loaded.knowledge.tiers == (("dose", "stress [%]"), ("response",))
     assert runs.read_info(folder).data.log_columns == ("dose",)
     assert not loaded.posterior_.graphs("either")[:, 2, :].any()  # response causes nothing
@@ -62,6 +66,7 @@ def test_json_for_machines(invoke, csv, tmp_path):
     assert output["n_draws"] == 500
     assert output["report"] is None
     assert {"cause", "effect", "mean", "variance"} == set(output["edges"][0])
+    assert output["doubt"] is None  # the linear family has no worlds
 
 
 def test_what_cannot_be_used_is_refused_and_leaves_nothing(invoke, refused, csv, tmp_path):

@@ -12,7 +12,7 @@ import momentdag as md
 from momentdag.cli.console import fit_progress, print_line
 from momentdag.cli.options import DrawsOption, JobsOption, ReportOption, SeedOption
 from momentdag.cli.report import write_into_run
-from momentdag.cli.summary import draws_check, edge_records, print_edges, world_line
+from momentdag.cli.summary import doubt_line, draws_check, edge_records, print_edges, world_line
 from momentdag.errors import DataWarning, StorageError
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def demo(
         "it reversed, or does not join the two proteins."
     )
     print_line(world_line(estimator))
+    print_line(doubt_line(estimator.posterior_))
     print_line(draws_check(estimator.posterior_))
     if path is not None:
         print_line(f"Open the report in a browser: {path}")

@@ -28,7 +28,7 @@ from momentdag.cli.options import (
     TransformOption,
 )
 from momentdag.cli.report import write_into_run
-from momentdag.cli.summary import draws_check, edge_records, print_edges, world_line
+from momentdag.cli.summary import doubt_line, draws_check, edge_records, print_edges, world_line
 from momentdag.errors import OptionError
 
 __all__ = ["fit"]
@@ -156,6 +156,8 @@ def fit(
 def _record(
     estimator: md.MomentDAG, data: md.Dataset, folder: Path, report: Path | None, seconds: float
 ) -> dict[str, Any]:
+    from momentdag.posterior.doubt_text import doubt_record
+
     posterior = estimator.posterior_
     return {
         "folder": str(folder),
@@ -173,6 +175,7 @@ def _record(
         },
         "draws_are_poor": posterior.diagnostics().is_poor,
         "draws": posterior.diagnostics().grade,
+        "doubt": doubt_record(posterior),
         "world": None if estimator.scm_ is None else estimator.world_check().to_dict("records"),
         "account": list(estimator.account_),
     }
@@ -191,6 +194,7 @@ def _print_result(
         )
     if estimator.scm_ is not None:
         print_line(world_line(estimator))
+    print_line(doubt_line(posterior))
     print_line(draws_check(posterior))
     if estimator.status_ != "complete":
         print_line(f"The fit was {estimator.status_}.", style="yellow")

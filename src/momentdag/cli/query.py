@@ -26,20 +26,30 @@ def query(
 
     "a -> b" is an edge, "a ~> b" a directed path. In brackets stands the moment: mean, variance,
     either (the default), both, mean only, variance only. Combine with "and" (or a comma), "or",
-    "not" and parentheses. Put names with spaces in quotes.
+    "not" and parentheses. Put names with spaces in quotes. Of a single edge the last column has the
+    probability that the model alone gives, with the rows as they are: see `momentdag fit`.
 
     Example: momentdag query run "pkc ~> erk [mean] and not raf -> mek"
     """
-    from momentdag.posterior.language import ask
+    from momentdag.posterior.doubt import UNSURE, is_unsure
+    from momentdag.posterior.language import ask, ask_plain
 
     posterior = md.runs.load_posterior(run)
     answers = [
-        {"question": question, **ask(posterior, question)._asdict()} for question in questions
+        {
+            "question": question,
+            **ask(posterior, question)._asdict(),
+            "under_the_model": ask_plain(posterior, question),
+        }
+        for question in questions
     ]
     diagnostics = posterior.diagnostics()
     if json:
         print_json({"n_draws": posterior.n_draws, "draws": diagnostics.grade, "answers": answers})
         return
     print_records(answers)
+    for answer in answers:
+        if is_unsure(answer["probability"], answer["under_the_model"]):
+            print_line(f"{answer['question']}: {UNSURE}.", style="yellow")
     if diagnostics.grade != "fine":
         print_line(draws_check(posterior), style="yellow")

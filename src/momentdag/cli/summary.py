@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from momentdag.effects.trust import Trust
 
 __all__ = [
+    "doubt_line",
     "draws_check",
     "edge_records",
     "log_scale_note",
@@ -65,6 +66,14 @@ def print_edges(records: Sequence[dict[str, Any]]) -> None:
 def draws_check(posterior: md.Posterior) -> str:
     """Say whether the draws can be trusted, and which options to change if not."""
     return f"Check of the draws: {posterior.diagnostics().message(as_flags)}"
+
+
+def doubt_line(posterior: md.Posterior) -> str:
+    """Say where the model is in doubt, or nothing if nothing was compared."""
+    from momentdag.posterior.doubt_text import describe_doubt
+
+    said = describe_doubt(posterior)
+    return f"Check of the certainty: {said}" if said else ""
 
 
 def world_line(estimator: md.MomentDAG) -> str:

@@ -2,88 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag._version import __version__
-from momentdag.errors import GraphError, OptionError, quote
+from momentdag.errors import GraphError
 from momentdag.graph import BoolArray, MomentGraph, Selection, as_stack, is_acyclic, select_edges
 from momentdag.knowledge import CompiledKnowledge, Knowledge
-from momentdag.posterior import queries, spread, summaries
+from momentdag.posterior import doubt, queries, spread, summaries
 from momentdag.posterior.consensus import Objective, consensus
 from momentdag.posterior.diagnostics import Diagnostics, diagnose
+from momentdag.posterior.doubt import ModelDoubt
 from momentdag.posterior.monte_carlo import standard_error
+from momentdag.posterior.provenance import Provenance
 from momentdag.posterior.queries import Edge, EdgeChoice, Moment
 from momentdag.readonly import ReadOnlyArrays
 
 __all__ = ["Posterior", "Provenance", "unpack"]
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where a posterior comes from: enough to reproduce it.
-
-    Parameters
-    ----------
-    engine : str
-        Name of the engine or baseline.
-    options : mapping
-        Every option of the engine, as plain JSON values.
-    data_hash : str
-        Fingerprint of the data (`momentdag.table.Dataset.fingerprint`).
-    seed : int or None
-        The seed the draws were made with.
-    version : str
-        Version of momentdag.
-    status : str
-        A sentence: "complete", or what went wrong.
-
-    Raises
-    ------
-    OptionError
-        If a value is not plain JSON and so could not be saved.
-
-    Examples
-    --------
-    >>> Provenance("evidence", {"starts": (1, 2)}, seed=3).options
-    {'starts': [1, 2]}
-    """
-
-    engine: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    data_hash: str = ""
-    seed: int | None = None
-    version: str = __version__
-    status: str = "complete"
-
-    def __post_init__(self) -> None:
-        for what in ("engine", "data_hash", "version", "status"):
-            if not isinstance(getattr(self, what), str):
-                raise OptionError(f"Expected {what} as text; got {quote(getattr(self, what))}.")
-        if self.seed is not None and type(self.seed) is not int:
-            raise OptionError(
-                f"Expected seed as an int or None; got {quote(self.seed)}. Use int(seed)."
-            )
-        try:
-            # Stored as a file would return it: tuples as lists, keys as text.
-            options = json.loads(json.dumps(dict(self.options), allow_nan=False))
-        except (TypeError, ValueError) as error:
-            raise OptionError(
-                f"Expected options to be plain JSON values; {error}. Convert arrays to lists and "
-                "numpy numbers to int or float, and leave out NaN and inf."
-            ) from None
-        object.__setattr__(self, "options", options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the provenance as plain JSON values."""
-        return asdict(self)
 
 
 def unpack(bits: npt.NDArray[np.uint8], n_variables: int) -> BoolArray:
@@ -107,6 +47,8 @@ class Posterior(ReadOnlyArrays):
         Unnormalised log posterior of each draw.
     chains : int array, shape (n_draws,), optional
         The chain each draw came from, in the order drawn; for diagnostics.
+    doubt : ModelDoubt, optional
+        What the model alone says, where draws come from worlds of reweighted rows.
 
     Raises
     ------
@@ -132,6 +74,7 @@ class Posterior(ReadOnlyArrays):
     n_draws: int
     log_posterior: npt.NDArray[np.float64] | None
     chains: npt.NDArray[np.int32] | None
+    doubt: ModelDoubt | None
     _mean_bits: npt.NDArray[np.uint8]
     _variance_bits: npt.NDArray[np.uint8]
 
@@ -144,6 +87,7 @@ class Posterior(ReadOnlyArrays):
         *,
         log_posterior: npt.ArrayLike | None = None,
         chains: npt.ArrayLike | None = None,
+        doubt: ModelDoubt | None = None,
     ) -> None:
         labels = tuple(str(name) for name in names)
         d = len(labels)
@@ -166,6 +110,8 @@ class Posterior(ReadOnlyArrays):
         if not acyclic.all():
             first = int(np.flatnonzero(~acyclic)[0])
             raise GraphError(f"Expected every drawn pair to be acyclic; draw {first} is not.")
+        if doubt is not None and doubt.n_variables != d:
+            raise GraphError(f"Expected doubt about {d} variables; got {doubt.n_variables}.")
         n_draws = len(pair[0])
         mean_bits, variance_bits = (
             np.packbits(graphs.reshape(n_draws, -1), axis=1) for graphs in pair
@@ -177,6 +123,7 @@ class Posterior(ReadOnlyArrays):
                 "n_draws": n_draws,
                 "log_posterior": _per_draw(log_posterior, np.float64, n_draws, "log_posterior"),
                 "chains": _per_draw(chains, np.int32, n_draws, "chains"),
+                "doubt": doubt,
                 "_mean_bits": mean_bits,
                 "_variance_bits": variance_bits,
             }
@@ -273,6 +220,30 @@ class Posterior(ReadOnlyArrays):
         """
         return queries.influence_probability(self, cause, effect, on)
 
+    def plain_edge_probabilities(self, moment: EdgeChoice = "either") -> pd.DataFrame:
+        """Return what the model alone says: edge probabilities given the rows as they are.
+
+        Raises
+        ------
+        OptionError
+            If the draws do not come from worlds of reweighted rows.
+        """
+        return doubt.plain_edge_probabilities(self, moment)
+
+    def disagreement(self, least: float = 0.05) -> pd.DataFrame:
+        """Return edges whose probability differs from the plain one: where the model is in doubt.
+
+        See `momentdag.posterior.doubt.disagreement`.
+        """
+        return doubt.disagreement(self, least)
+
+    def misfit(self) -> pd.DataFrame:
+        """Return, for each variable, how far its rows speak against the model's form.
+
+        See `momentdag.posterior.doubt.misfit`.
+        """
+        return doubt.misfit(self)
+
     def subgraph_probability(self, edges: Iterable[Edge]) -> float:
         """Return the probability that all edges, (cause, effect, moment), are present at once."""
         return queries.subgraph_probability(self, edges)
@@ -338,6 +309,7 @@ class Posterior(ReadOnlyArrays):
             replace(self.provenance, seed=seed),
             log_posterior=self.log_posterior,
             chains=self.chains,
+            doubt=self.doubt,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -11,6 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from momentdag.errors import Spelling, as_python
+from momentdag.posterior.doubt import ModelDoubt
+from momentdag.posterior.doubt_text import describe_searches
 from momentdag.posterior.monte_carlo import Mixing, chain_rows, mixing
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ class Diagnostics:
         One clause for each problem.
     n_worlds : int or None
         Worlds of reweighted rows that the draws come from; None if they come from chains.
+    doubt : ModelDoubt or None
+        What the model alone says, and how the searches in worlds went.
 
     Examples
     --------
@@ -96,6 +100,7 @@ class Diagnostics:
     edges: pd.DataFrame
     complaints: tuple[str, ...]
     n_worlds: int | None = None
+    doubt: ModelDoubt | None = None
 
     @property
     def least_ess(self) -> float:
@@ -156,17 +161,22 @@ class Diagnostics:
         )
 
     def _message_of_worlds(self, spell: Spelling) -> str:
+        searched = ""
+        if self.doubt is not None:
+            searched = describe_searches(self.doubt, spell({"engine_options": {"n_starts": ...}}))
         if not self.is_poor:
-            return (
+            message = (
                 f"{self.n_draws} draws from {self.n_worlds} worlds of reweighted rows: the "
                 "probability of an edge has a standard error of at most "
                 f"{self.edges['standard_error'].max() if len(self.edges) else 0.0:.3f}."
             )
-        more = f"{spell({'n_draws': ...})}, {spell({'engine_options': {'n_worlds': ...}})}"
-        return (
-            f"The draws say little about some edges: {'; '.join(self.complaints)}. Ask for more "
-            f"draws and worlds ({more})."
-        )
+        else:
+            more = f"{spell({'n_draws': ...})}, {spell({'engine_options': {'n_worlds': ...}})}"
+            message = (
+                f"The draws say little about some edges: {'; '.join(self.complaints)}. Ask for "
+                f"more draws and worlds ({more})."
+            )
+        return f"{message} {searched}".rstrip()
 
 
 def diagnose(posterior: Posterior) -> Diagnostics:
@@ -194,6 +204,7 @@ def diagnose(posterior: Posterior) -> Diagnostics:
         edges=edges,
         complaints=tuple(_complaints(posterior.n_draws, counted, r_hat, least_ess)),
         n_worlds=n_worlds,
+        doubt=posterior.doubt,
     )
 
 

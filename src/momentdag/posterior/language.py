@@ -24,7 +24,7 @@ from momentdag.posterior.container import Posterior
 from momentdag.posterior.monte_carlo import standard_error
 from momentdag.posterior.queries import EdgeChoice, distinct_pairs, drawn_edges
 
-__all__ = ["Answer", "Question", "ask", "parse"]
+__all__ = ["Answer", "Question", "ask", "ask_plain", "parse"]
 
 Arrow: TypeAlias = Literal["->", "~>"]
 
@@ -117,6 +117,36 @@ def ask(posterior: Posterior, text: str) -> Answer:
     """
     answers = parse(text).holds(posterior)
     return Answer(float(answers.mean()), float(standard_error(answers, posterior.chains)))
+
+
+def ask_plain(posterior: Posterior, text: str) -> float | None:
+    """Return the probability of a single edge given the rows as they are, else None.
+
+    None also if the draws do not come from worlds of reweighted rows: see
+    `momentdag.posterior.doubt`.
+
+    Raises
+    ------
+    OptionError
+        If the text cannot be read.
+    GraphError
+        If it names an unknown variable.
+
+    Examples
+    --------
+    >>> from momentdag.posterior import ModelDoubt, Provenance
+    >>> edge, none = [[0, 1], [0, 0]], [[0, 0], [0, 0]]
+    >>> doubt = ModelDoubt([edge, none, edge], [1.0, 3.2])
+    >>> posterior = Posterior("ab", [edge, none], [none, none], Provenance("by hand"), doubt=doubt)
+    >>> ask_plain(posterior, "a -> b"), ask_plain(posterior, "a ~> b")
+    (1.0, None)
+    """
+    question = parse(text)
+    if posterior.doubt is None or not isinstance(question, Claim) or question.arrow != "->":
+        return None
+    table = posterior.plain_edge_probabilities(question.moment)
+    at = posterior.index(question.cause), posterior.index(question.effect)
+    return float(table.iloc[at])
 
 
 def parse(text: str) -> Question:

@@ -6,12 +6,15 @@ Loading never executes code, and checks sizes, a checksum, types and shapes befo
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from momentdag.errors import StorageError, quote
-from momentdag.posterior.container import Posterior, Provenance, unpack
+from momentdag.posterior.container import Posterior, unpack
+from momentdag.posterior.doubt import ModelDoubt
+from momentdag.posterior.provenance import Provenance
 from momentdag.storage.archive import read_archive, write_archive
 from momentdag.storage.state import State, take_array, take_names
 
@@ -30,11 +33,15 @@ def save(posterior: Posterior, path: str | os.PathLike[str]) -> None:
         "log_posterior": posterior.log_posterior,
         "chains": posterior.chains,
     }
-    content = {
+    content: dict[str, Any] = {
         "names": list(posterior.names),
         "n_draws": posterior.n_draws,
         "provenance": posterior.provenance.to_dict(),
     }
+    if posterior.doubt is not None:
+        doubt = posterior.doubt
+        arrays |= {"plain": doubt.plain, "misfit": doubt.misfit}
+        content["world_searches"] = [doubt.n_searched, doubt.n_outside, doubt.recent_outside]
     given = {name: array for name, array in arrays.items() if array is not None}
     write_archive(path, _KIND, content, given, _VERSION)
 
@@ -65,6 +72,9 @@ def _decode(state: State) -> Posterior:
         "log_posterior": (np.float64, (n_draws,)),
         "chains": (np.int32, (n_draws,)),
     }
+    doubted = "world_searches" in content  # older files have none of it
+    if doubted:
+        expected |= {"plain": (np.float64, (3, d, d)), "misfit": (np.float64, (d,))}
     if unexpected := sorted(set(arrays) - set(expected)):
         raise StorageError(f"Unexpected array {quote(unexpected[0])}.")
     optional = {"log_posterior", "chains"} - set(arrays)
@@ -80,4 +90,11 @@ def _decode(state: State) -> Posterior:
         Provenance(**content["provenance"]),
         log_posterior=checked.get("log_posterior"),
         chains=checked.get("chains"),
+        doubt=_decode_doubt(content["world_searches"], checked) if doubted else None,
     )
+
+
+def _decode_doubt(searches: Any, arrays: Mapping[str, Any]) -> ModelDoubt:
+    if not isinstance(searches, list) or [type(value) for value in searches] != [int, int, float]:
+        raise StorageError(f"Expected counts of searches in worlds; got {quote(searches)}.")
+    return ModelDoubt(arrays["plain"], arrays["misfit"], *searches)

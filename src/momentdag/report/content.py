@@ -23,6 +23,7 @@ from momentdag.report.checks import (
 )
 from momentdag.report.columns import Account, ColumnsContent, describe_columns
 from momentdag.report.convergence import Convergence, check_convergence
+from momentdag.report.doubt import DoubtContent, PlainEdges, gather_doubt
 from momentdag.report.draws import PackedDraws, pack_draws
 from momentdag.report.picture import MIN_PROBABILITY, Picture, draw_picture
 from momentdag.report.variables import Effort, VariableContent, describe_variables
@@ -57,7 +58,8 @@ class ReportContent:
     columns : ColumnsContent
         What was done to each column.
     edges : list of dict
-        The table of edges: cause, effect, mean, variance, only, error, consensus.
+        The table of edges: cause, effect, mean, variance, only, error, consensus; under ``beside``
+        for both moments the plain probability where it differs, and whether the edge is unsure.
     strongest : dict
         The likely edges of each graph, and who moves only the spread of whom, at most six each.
     draws : PackedDraws
@@ -65,6 +67,8 @@ class ReportContent:
     screening : ScreeningContent or None
     criticism : CriticismContent or None
     convergence : Convergence
+    doubt : DoubtContent or None
+        Where the model is sure and the rows are not; None without worlds.
     audit : Audit or None
     assumptions : list of Assumption
     has_mechanisms : bool
@@ -85,6 +89,7 @@ class ReportContent:
     screening: ScreeningContent | None
     criticism: CriticismContent | None
     convergence: Convergence
+    doubt: DoubtContent | None
     audit: Audit | None
     assumptions: list[Assumption]
     has_mechanisms: bool
@@ -140,6 +145,7 @@ def gather_content(
         screening=None if screened is None else screened[1],
         criticism=None if criticised is None else criticised[1],
         convergence=convergence,
+        doubt=gather_doubt(posterior),
         audit=audit,
         assumptions=assumptions,
         has_mechanisms=estimator.scm_ is not None,
@@ -169,8 +175,12 @@ def _rows_to_show(n_samples: int, n_shown: int) -> Any:
 
 def _strongest(posterior: Posterior, choice: EdgeChoice) -> list[dict[str, Any]]:
     table = posterior.edge_table(choice, min_probability=_LIKELY).head(_N_STRONGEST)
+    plain = PlainEdges(posterior)
     rows: list[dict[str, Any]] = table[["cause", "effect", "probability"]].to_dict("records")
-    return rows
+    return [
+        {**row, **plain.beside(row["cause"], row["effect"], choice, row["probability"])}
+        for row in rows
+    ]
 
 
 def _strongest_pairs(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -194,6 +204,7 @@ def _edge_rows(estimator: MomentDAG, only: pd.DataFrame) -> list[dict[str, Any]]
         "only": only,
     }
     graphs = {"mean": estimator.mean_graph_, "spread": estimator.variance_graph_}
+    plain = PlainEdges(posterior)
     rows = []
     for (cause, effect), error in errors.items():
         consensus = [moment for moment, graph in graphs.items() if graph.has_edge(cause, effect)]
@@ -203,6 +214,10 @@ def _edge_rows(estimator: MomentDAG, only: pd.DataFrame) -> list[dict[str, Any]]
                 "cause": cause,
                 "effect": effect,
                 **probabilities,
+                "beside": {
+                    moment: plain.beside(cause, effect, moment, probabilities[moment])
+                    for moment in ("mean", "variance")
+                },
                 "error": float(error),
                 "consensus": " and ".join(consensus),
             }

@@ -48,7 +48,16 @@ _SECTIONS = (
     ("cite", "Cite"),
 )
 # Written out by the templates; the scripts do not need them.
-_FOR_TEMPLATES = {"edges", "world", "columns", "strongest", "audit", "assumptions", "provenance"}
+_FOR_TEMPLATES = {
+    "edges",
+    "world",
+    "columns",
+    "strongest",
+    "doubt",
+    "audit",
+    "assumptions",
+    "provenance",
+}
 
 
 def render_page(content: ReportContent) -> str:

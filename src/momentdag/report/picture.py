@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from momentdag.report.doubt import PlainEdges
 from momentdag.report.layout import layered_layout
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ class DrawnEdge:
     probability, standard_error : float
     consensus : bool
         Whether it is in the consensus pair.
+    plain : float or None
+        Its probability under the model alone, where that differs.
+    unsure : bool
+        Whether it is sure under the model, not sure of the model.
     via : list of (x, y)
         Way points of the layout between its ends.
     """
@@ -38,6 +43,8 @@ class DrawnEdge:
     probability: float
     standard_error: float
     consensus: bool
+    plain: float | None
+    unsure: bool
     via: list[tuple[float, float]]
 
 
@@ -54,6 +61,7 @@ def draw_picture(estimator: MomentDAG) -> Picture:
     posterior = estimator.posterior_
     layout = layered_layout(estimator.union_graph_)
     consensus = {"mean": estimator.mean_graph_, "variance": estimator.variance_graph_}
+    plain = PlainEdges(posterior)
     edges = [
         DrawnEdge(
             posterior.index(row.cause),
@@ -62,7 +70,8 @@ def draw_picture(estimator: MomentDAG) -> Picture:
             row.probability,
             row.standard_error,
             consensus[row.moment].has_edge(row.cause, row.effect),
-            layout.way_points.get((row.cause, row.effect), []),
+            via=layout.way_points.get((row.cause, row.effect), []),
+            **plain.beside(row.cause, row.effect, row.moment, row.probability),
         )
         for row in posterior.edge_table(min_probability=MIN_PROBABILITY).itertuples()
     ]

@@ -13,6 +13,7 @@ from momentdag.effects import LeverRanking, MonteCarlo, decompose_variance, leve
 from momentdag.effects.inputs import consensus_pair
 from momentdag.posterior import Posterior
 from momentdag.report.curves import Curve, draw_mechanisms, parent_curves
+from momentdag.report.doubt import Misfit, misfit_of
 from momentdag.report.levels import Form, form_of, level_shares, names_of_levels
 from momentdag.table import Observed
 
@@ -103,6 +104,8 @@ class VariableContent:
         What to set, in a sentence.
     parts : list of Part or None
         Where the variance comes from; None if not computed.
+    misfit : Misfit or None
+        How far its rows speak against the model; None if not measured.
     """
 
     summary: dict[str, float]
@@ -120,6 +123,7 @@ class VariableContent:
     tolerance: str | None
     recommendation: str | None
     parts: list[Part] | None
+    misfit: Misfit | None
 
 
 def describe_variables(
@@ -166,6 +170,7 @@ def describe_variables(
                 any(observed.kinds.get(cause) != "time" for cause in causes[name]),
                 *_lever_content(ranking),
                 _parts(estimator, name, forms[name], effort) if name in decomposed else None,
+                misfit_of(posterior, name),
             )
         )
     return described

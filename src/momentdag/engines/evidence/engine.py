@@ -26,6 +26,11 @@ from momentdag.engines.evidence.problem import Problem, pose_problem
 from momentdag.engines.evidence.refit import AllRows
 from momentdag.engines.evidence.sampling.draws import Draws, draw_by_chains, draw_exactly
 from momentdag.engines.evidence.sampling.exact import MAX_VARIABLES
+from momentdag.engines.evidence.sampling.model_doubt import (
+    draw_plain,
+    exact_plain,
+    misfit_indices,
+)
 from momentdag.engines.evidence.sampling.world_draws import (
     complete_pools,
     draw_in_worlds,
@@ -48,7 +53,7 @@ from momentdag.engines.standardise import StandardisedTable, as_inputs, log_coun
 from momentdag.errors import OptionError
 from momentdag.graph import MomentGraph
 from momentdag.parallel import shared
-from momentdag.posterior import Posterior, Provenance
+from momentdag.posterior import ModelDoubt, Posterior, Provenance
 from momentdag.storage.state import State
 from momentdag.table import Dataset
 from momentdag.table.checks import check_numbers
@@ -151,6 +156,7 @@ class EvidenceEngine:
         }
         if problem.worlds is not None:
             settings["n_worlds"] = min(problem.worlds.n_worlds, request.n_draws)
+        doubt = None if stages.doubt is None else stages.doubt.reordered(table.places)
         posterior = Posterior(
             dataset.names,
             table.restore(draws.mean_graphs),
@@ -158,6 +164,7 @@ class EvidenceEngine:
             Provenance("evidence", settings, dataset.fingerprint, request.seed, status=status),
             log_posterior=draws.log_posterior,
             chains=draws.chains,
+            doubt=doubt,
         )
         best_pair = adjacency(stages.result.best.parents)
         # Log posteriors of different worlds are not comparable: there the search has the last word.
@@ -166,6 +173,8 @@ class EvidenceEngine:
             best_pair = draws.mean_graphs[top], draws.variance_graphs[top]
         best_graph = MomentGraph(dataset.names, *map(table.restore, best_pair))
         details = {**stages.details, "local_scores": problem.counts.to_dict()}
+        if doubt is not None:
+            details["misfit"] = doubt.misfit_by_name(dataset.names)
         scorer = problem.scorer(problem.hyperparameters)
         model = None
         if isinstance(scorer, LocalScorer):
@@ -181,6 +190,7 @@ class _Stages:
         self.stage = ""
         self.result: SearchResult | None = None
         self.draws: Draws | None = None
+        self.doubt: ModelDoubt | None = None
         self.details: dict[str, Any] = {}
         self._request = request
         self._checkpoint = StageCheckpoint(request.checkpoint, problem.counts)
@@ -240,6 +250,7 @@ class _Stages:
         self.draws = self._checkpoint.load_draws(key)
         if self.draws is not None:
             self.details |= self._checkpoint.load_details(key)
+            self.doubt = self._checkpoint.load_doubt(key)
             return
         assert self.result is not None
         result, n_draws = self.result, self._request.n_draws
@@ -247,7 +258,9 @@ class _Stages:
         details: dict[str, Any] = {"n_worlds": worlds.n_worlds}
         if self._is_exact:
             self._begin("the enumeration in worlds")
-            self.draws = enumerate_worlds(rng, result, worlds, search, n_draws)
+            self.draws, enumerated = enumerate_worlds(rng, result, worlds, search, n_draws)
+            plain = exact_plain(enumerated)
+            entries = [list(known) for known in search.evidence]
         else:
             self._begin("the search in worlds")
             details["world_searches"] = complete_pools(result, worlds, search, self._tick)._asdict()
@@ -259,8 +272,14 @@ class _Stages:
                 rng, result, pools, n_draws, self._request.n_jobs, self._tick
             )
             details["effective_share"] = float(effective.mean())
+            plain = draw_plain(
+                rng, result.problem.prior, pools, result.best.order, self._request.n_jobs
+            )
+            entries = [pool.parents for pool in pools]
+        misfit = misfit_indices(search, worlds, entries, result.best, self.problem.options.tau)
+        self.doubt = ModelDoubt(plain, misfit, *details.get("world_searches", {}).values())
         self.details |= details
-        self._checkpoint.save_draws(key, self.draws, details)
+        self._checkpoint.save_draws(key, self.draws, details, self.doubt)
 
     def _run_chains(self, rng: np.random.Generator) -> None:
         memory = self.problem.no_evidences()

@@ -30,7 +30,7 @@ from momentdag.engines.protocol import (
     as_discrete,
 )
 from momentdag.graph import MomentGraph
-from momentdag.posterior import Posterior
+from momentdag.posterior import ModelDoubt, Posterior
 from momentdag.table import Dataset
 
 __all__ = ["N_COMPLETIONS", "Fit", "fit_completions", "redraw", "start_completion"]
@@ -247,9 +247,20 @@ def _join(results: list[FitResult], request: FitRequest) -> FitResult:
         provenance,
         log_posterior=np.concatenate(known)[order] if len(known) == len(posteriors) else None,
         chains=None if first.posterior.chains is None else chain[order].astype(np.int32),
+        doubt=_join_doubts(posteriors),
     )
     details = {**first.details, "n_completions": len(results)}
+    if posterior.doubt is not None:
+        details["misfit"] = posterior.doubt.misfit_by_name(posterior.names)
     return replace(first, posterior=posterior, observed=request.dataset.observe(), details=details)
+
+
+def _join_doubts(posteriors: list[Posterior]) -> ModelDoubt | None:
+    """Return the average doubt of completions, each with the weight of its draws."""
+    doubts = [posterior.doubt for posterior in posteriors if posterior.doubt is not None]
+    if len(doubts) < len(posteriors):
+        return None
+    return ModelDoubt.average(doubts, [posterior.n_draws for posterior in posteriors])
 
 
 def _places(posterior: Posterior) -> npt.NDArray[np.intp]:

@@ -124,7 +124,7 @@ function drawEdge(edge, at, widths, via, shift, ends) {
   label.textContent = `${edge.moment === "mean" ? "μ" : "σ"} ${share(edge.probability)}`;
   const group = makeSvg("g", { class: `edge ${edge.moment}`, "data-probability": edge.probability },
     makeSvg("path", { class: "reach", d: route.path }), line, head, label);
-  tooltip(group, () => `${names[edge.cause]} → ${names[edge.effect]}, ${WORDS[edge.moment]}: probability ${share(edge.probability)} ± ${edge.standard_error.toFixed(3)}${edge.consensus ? ", in the consensus" : ""}`);
+  tooltip(group, () => `${names[edge.cause]} → ${names[edge.effect]}, ${WORDS[edge.moment]}: probability ${share(edge.probability)} ± ${edge.standard_error.toFixed(3)}${edge.plain === null ? "" : `, ${beside(edge)}`}${edge.consensus ? ", in the consensus" : ""}`);
   return group;
 }
 

@@ -31,6 +31,12 @@ function share(p) {
   return p.toFixed(2);
 }
 
+// What the model alone says of an edge, where that differs: see the section on convergence.
+function beside({ plain, unsure }) {
+  if (plain === null) return "";
+  return `model ${share(plain)}${unsure ? ": sure under the model, not sure of the model" : ""}`;
+}
+
 function number(x) {
   return x === null ? "–" : Number(x.toPrecision(3)).toString();
 }

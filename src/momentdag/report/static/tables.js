@@ -39,8 +39,8 @@ function filterEdges() {
   let shown = 0;
   const rows = byId("edge-table").tBodies[0].rows;
   for (const row of rows) {
-    const { mean, variance, only } = row.dataset;
-    const probability = { either: Math.max(mean, variance), mean, variance, only }[moment];
+    const { mean, variance, only, unsure } = row.dataset;
+    const probability = { either: Math.max(mean, variance), mean, variance, only, unsure }[moment];
     const named = [row.cells[0], row.cells[1]].some((cell) => cell.textContent.toLowerCase().includes(text));
     row.hidden = !(named && Number(probability) >= least);
     shown += row.hidden ? 0 : 1;

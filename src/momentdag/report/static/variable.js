@@ -15,6 +15,7 @@ function showAbout(k) {
   byId("about").replaceChildren(
     make("h3", {}, names[k]),
     make("p", { class: "hint" }, summaryOf(about)),
+    ...misfitOf(about),
     ...MOMENTS.filter((moment) => moment === "mean" || about.form === "mean").flatMap((moment) => [
       make("h4", {}, make("span", { class: `key ${moment}`, "aria-hidden": "true" }), movedBy(about, moment)),
       edgeList(parentsOf(k, moment), "cause", `${moment}-parents`),
@@ -27,6 +28,12 @@ function showAbout(k) {
       make("span", {}, about.form === "mean" ? `mean: ${set.mean.join(", ") || "none"}; spread: ${set.variance.join(", ") || "none"}` : set.mean.join(", ") || "none"),
       make("span", { class: "number" }, share(set.probability))))),
   );
+}
+
+function misfitOf({ misfit }) {
+  if (misfit === null || !misfit.advice) return [];
+  return [make("p", { class: "hint misfit" }, make("b", { class: "doubtful" }, `Misfit ${misfit.index.toFixed(1)}, ${misfit.grade}. `),
+    `Its rows differ about its causes ${misfit.index.toFixed(1)} times as much as the model says. ${misfit.advice}`)];
 }
 
 const percentage = (part) => `${part > 0 && part < 0.005 ? "< 1" : Math.round(100 * part)} %`;
@@ -56,7 +63,8 @@ function edgeList(edges, end, id) {
     { class: edge.probability < graph.threshold ? "weak" : null },
     make("button", { type: "button", onclick: () => choose(edge[end]) }, names[edge[end]]),
     make("span", { class: `bar ${edge.moment}`, style: `--share:${edge.probability}`, title: `in the ${WORDS[edge.moment]}` }),
-    make("span", { class: "number" }, `${edge.moment === "mean" ? "μ" : "σ"} ${share(edge.probability)}`))));
+    make("span", { class: "number" }, `${edge.moment === "mean" ? "μ" : "σ"} ${share(edge.probability)}`),
+    edge.plain === null ? null : make("span", { class: edge.unsure ? "beside doubtful" : "beside", title: beside(edge) }, `model ${share(edge.plain)}`))));
 }
 
 function partsOf(about) {

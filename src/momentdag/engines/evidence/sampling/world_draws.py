@@ -15,7 +15,7 @@ from momentdag.engines.evidence.local.protocol import Parents
 from momentdag.engines.evidence.prior import GraphPrior, adjacency
 from momentdag.engines.evidence.problem import Problem
 from momentdag.engines.evidence.sampling.draws import Draws
-from momentdag.engines.evidence.sampling.exact import enumerate_scores
+from momentdag.engines.evidence.sampling.exact import ExactPosterior, enumerate_scores
 from momentdag.engines.evidence.sampling.order_posterior import (
     OrderPool,
     draw_orders,
@@ -52,6 +52,7 @@ class WorldPool(NamedTuple):
     unions: Words  # (E, W)
     log_weight: FloatArray  # (E, K) evidence in each world plus modular prior
     log_prior: FloatArray  # (E,) the modular prior
+    plain: FloatArray  # (E,) as `log_weight`, for the rows as they are
 
 
 class Completion(NamedTuple):
@@ -151,7 +152,7 @@ def _make_pool(search: ParentSearch, worlds: Worlds, variable: int) -> WorldPool
     parents = [scored[k][1] for k in kept]
     log_prior = np.array([prior.log_weight(variable, own) for own in parents])
     log_weight = values[kept, None] + np.stack(deviations)
-    return WorldPool(parents, unions[kept], log_weight, log_prior)
+    return WorldPool(parents, unions[kept], log_weight, log_prior, values[kept])
 
 
 def draw_in_worlds(
@@ -199,15 +200,21 @@ def draw_in_world(
     rng: np.random.Generator,
     prior: GraphPrior,
     pools: list[WorldPool],
-    world: int,
+    world: int | None,
     n_draws: int,
     order: tuple[int, ...],
 ) -> tuple[Draws, float]:
-    """Draw graph pairs in one world; orders first, then parents, corrected by resampling."""
+    """Draw graph pairs in one world; orders first, then parents, corrected by resampling.
+
+    Without a world, they are drawn given the rows as they are.
+    """
     d = len(pools)
     precedes = prior.knowledge.precedes
     before = [column_mask(precedes[:, j]) for j in range(d)]
-    here = [OrderPool(pool.unions, pool.log_weight[:, world]) for pool in pools]
+    here = [
+        OrderPool(pool.unions, pool.plain if world is None else pool.log_weight[:, world])
+        for pool in pools
+    ]
     n = max(TUNING.raw_draws, TUNING.raw_draws_per_draw * n_draws)
     orders = draw_orders(rng, here, before, n, order)
     chosen = draw_parents(rng, here, orders)
@@ -249,15 +256,17 @@ def enumerate_worlds(
     worlds: Worlds,
     search: ParentSearch,
     n_draws: int,
-) -> Draws:
-    """Enumerate every pair in every world and draw from the exact posteriors."""
-    enumerated = enumerate_scores(
-        lambda j, parents: (
-            search.log_evidence(j, parents)
-            + worlds.balanced(search, j, parents, _dominator(search, j, parents))
-        ),
-        result.problem.prior,
-    )
+) -> tuple[Draws, ExactPosterior]:
+    """Enumerate every pair in every world and draw from the exact posteriors.
+
+    Also returned is the exact posterior given the rows as they are.
+    """
+
+    def scores(j: int, parents: Parents) -> FloatArray:
+        deviations = worlds.balanced(search, j, parents, _dominator(search, j, parents))
+        return search.log_evidence(j, parents) + np.append(deviations, 0.0)
+
+    enumerated = enumerate_scores(scores, result.problem.prior)
     n_worlds = min(worlds.n_worlds, n_draws)
     shares = [len(part) for part in np.array_split(np.arange(n_draws), n_worlds)]
     # Offsets that fill (0, 1) evenly: few draws of a world then make many of all worlds.
@@ -274,7 +283,7 @@ def enumerate_worlds(
                 np.zeros(share, dtype=np.int32),
             )
         )
-    return Draws.joined(parts).in_one_chain()
+    return Draws.joined(parts).in_one_chain(), enumerated.in_world(worlds.n_worlds)
 
 
 def _dominator(search: ParentSearch, variable: int, parents: Parents) -> Parents:

@@ -145,7 +145,8 @@ def draw_worlds(values: FloatArray, n_worlds: int, tau: float) -> Worlds:
     weights = np.empty((n_worlds, n), dtype=np.float32)
     drawn = world_weights(np.random.default_rng(_SEED), taus, n)
     weights[:, canonical_rows(values)] = drawn - 1
-    return Worlds(weights, taus / tau if tau > 0 else taus, [{} for _ in range(d)])
+    relative = taus / tau if tau > 0 else np.ones(n_worlds)
+    return Worlds(weights, relative, [{} for _ in range(d)])
 
 
 def canonical_rows(values: FloatArray) -> npt.NDArray[np.intp]:

@@ -26,6 +26,7 @@ from momentdag.engines.evidence.search.starts import SearchResult
 from momentdag.engines.evidence.search.tuning import TUNING
 from momentdag.engines.evidence.support.bitmasks import from_words, to_words
 from momentdag.engines.protocol import Checkpoint
+from momentdag.posterior import ModelDoubt
 
 __all__ = ["StageCheckpoint"]
 
@@ -108,11 +109,23 @@ class StageCheckpoint:
         stored = self._load(stage)
         return {} if stored is None else dict(stored[0].get("details", {}))
 
+    def load_doubt(self, stage: str) -> ModelDoubt | None:
+        """Return the doubt about the model that was saved with the draws of ``stage``."""
+        stored = self._load(stage)
+        if stored is None or "world_searches" not in stored[0]:
+            return None
+        content, arrays = stored
+        return ModelDoubt(arrays["plain"], arrays["misfit"], *content["world_searches"])
+
     def save_draws(
-        self, stage: str, draws: Draws, details: Mapping[str, Any] | None = None
+        self,
+        stage: str,
+        draws: Draws,
+        details: Mapping[str, Any] | None = None,
+        doubt: ModelDoubt | None = None,
     ) -> None:
         """Save draws, and what else is known of their stage."""
-        content = {
+        content: dict[str, Any] = {
             "start": draws.start,
             "acceptance_rates": list(draws.acceptance_rates),
             "details": dict(details or {}),
@@ -123,6 +136,9 @@ class StageCheckpoint:
             "log_posterior": draws.log_posterior,
             "chains": draws.chains,
         }
+        if doubt is not None:
+            arrays |= {"plain": doubt.plain, "misfit": doubt.misfit}
+            content["world_searches"] = [doubt.n_searched, doubt.n_outside, doubt.recent_outside]
         self._save(stage, content, arrays)
 
     def load_chains(self, n_chains: int) -> dict[int, Draws]:
