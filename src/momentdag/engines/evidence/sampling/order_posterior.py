@@ -33,8 +33,6 @@ _MOST_SETS = 20_000
 _COUNTING_RUNS = 400
 _BURN_IN = 6
 """Sweeps before the first draw. The first two go to the best place instead of drawing one."""
-_SWEEPS = 2
-"""Sweeps between two draws."""
 
 
 class OrderPool(NamedTuple):
@@ -143,8 +141,7 @@ class _OrderChain:
             self._sweep(order, greedy=sweep < 2)
         orders = np.empty((n_draws, self._d), dtype=np.int64)
         for k in range(n_draws):
-            for _ in range(_SWEEPS):
-                self._sweep(order)
+            self._sweep(order)
             orders[k] = order
         return orders
 

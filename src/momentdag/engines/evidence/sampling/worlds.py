@@ -47,7 +47,7 @@ _LARGE_APART = 10.0
 """Nats: two models that differ by this much from world to world are no small matter."""
 _LOG_SPREAD = 0.8
 """Standard deviation of log τ over worlds: two in three lie between τ / 2.2 and 2.2 τ."""
-_LEAST_CLUSTERS = 80
+_LEAST_CLUSTERS = 60
 """Clusters of rows that a world has at least: of fewer, nothing at all could be learned."""
 _GOLDEN = (5**0.5 - 1) / 2
 

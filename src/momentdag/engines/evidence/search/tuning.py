@@ -108,7 +108,7 @@ class SearchTuning:
     n_worlds: int = 150
     n_worlds_exact: int = 400
     worlds_per_task: int = 5
-    raw_draws: int = 40
+    raw_draws: int = 24
     raw_draws_per_draw: int = 2
     toggle_share: float = 0.45
     redraw_share: float = 0.4
