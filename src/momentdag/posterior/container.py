@@ -2,88 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag._version import __version__
 from momentdag.errors import GraphError, OptionError, quote
-from momentdag.graph import BoolArray, MomentGraph, Selection, as_stack, is_acyclic, select_edges
+from momentdag.graph import (
+    BoolArray,
+    MomentGraph,
+    Selection,
+    TargetedGraph,
+    as_stack,
+    is_acyclic,
+    select_edges,
+)
 from momentdag.knowledge import CompiledKnowledge, Knowledge
 from momentdag.posterior import queries, spread, summaries
 from momentdag.posterior.consensus import Objective, consensus
 from momentdag.posterior.diagnostics import Diagnostics, diagnose
 from momentdag.posterior.monte_carlo import standard_error
+from momentdag.posterior.provenance import Provenance
 from momentdag.posterior.queries import Edge, EdgeChoice, Moment
+from momentdag.posterior.targets import TargetDraws
 from momentdag.readonly import ReadOnlyArrays
 
 __all__ = ["Posterior", "Provenance", "unpack"]
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where a posterior comes from: enough to reproduce it.
-
-    Parameters
-    ----------
-    engine : str
-        Name of the engine or baseline.
-    options : mapping
-        Every option of the engine, as plain JSON values.
-    data_hash : str
-        Fingerprint of the data (`momentdag.table.Dataset.fingerprint`).
-    seed : int or None
-        The seed the draws were made with.
-    version : str
-        Version of momentdag.
-    status : str
-        A sentence: "complete", or what went wrong.
-
-    Raises
-    ------
-    OptionError
-        If a value is not plain JSON and so could not be saved.
-
-    Examples
-    --------
-    >>> Provenance("evidence", {"starts": (1, 2)}, seed=3).options
-    {'starts': [1, 2]}
-    """
-
-    engine: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    data_hash: str = ""
-    seed: int | None = None
-    version: str = __version__
-    status: str = "complete"
-
-    def __post_init__(self) -> None:
-        for what in ("engine", "data_hash", "version", "status"):
-            if not isinstance(getattr(self, what), str):
-                raise OptionError(f"Expected {what} as text; got {quote(getattr(self, what))}.")
-        if self.seed is not None and type(self.seed) is not int:
-            raise OptionError(
-                f"Expected seed as an int or None; got {quote(self.seed)}. Use int(seed)."
-            )
-        try:
-            # Stored as a file would return it: tuples as lists, keys as text.
-            options = json.loads(json.dumps(dict(self.options), allow_nan=False))
-        except (TypeError, ValueError) as error:
-            raise OptionError(
-                f"Expected options to be plain JSON values; {error}. Convert arrays to lists and "
-                "numpy numbers to int or float, and leave out NaN and inf."
-            ) from None
-        object.__setattr__(self, "options", options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the provenance as plain JSON values."""
-        return asdict(self)
 
 
 def unpack(bits: npt.NDArray[np.uint8], n_variables: int) -> BoolArray:
@@ -107,6 +55,8 @@ class Posterior(ReadOnlyArrays):
         Unnormalised log posterior of each draw.
     chains : int array, shape (n_draws,), optional
         The chain each draw came from, in the order drawn; for diagnostics.
+    target_draws : TargetDraws, optional
+        What each regime changes, of a fit with regimes.
 
     Raises
     ------
@@ -132,6 +82,7 @@ class Posterior(ReadOnlyArrays):
     n_draws: int
     log_posterior: npt.NDArray[np.float64] | None
     chains: npt.NDArray[np.int32] | None
+    target_draws: TargetDraws | None
     _mean_bits: npt.NDArray[np.uint8]
     _variance_bits: npt.NDArray[np.uint8]
 
@@ -144,6 +95,7 @@ class Posterior(ReadOnlyArrays):
         *,
         log_posterior: npt.ArrayLike | None = None,
         chains: npt.ArrayLike | None = None,
+        target_draws: TargetDraws | None = None,
     ) -> None:
         labels = tuple(str(name) for name in names)
         d = len(labels)
@@ -167,6 +119,8 @@ class Posterior(ReadOnlyArrays):
             first = int(np.flatnonzero(~acyclic)[0])
             raise GraphError(f"Expected every drawn pair to be acyclic; draw {first} is not.")
         n_draws = len(pair[0])
+        if target_draws is not None:
+            target_draws.check(n_draws, d)
         mean_bits, variance_bits = (
             np.packbits(graphs.reshape(n_draws, -1), axis=1) for graphs in pair
         )
@@ -177,6 +131,7 @@ class Posterior(ReadOnlyArrays):
                 "n_draws": n_draws,
                 "log_posterior": _per_draw(log_posterior, np.float64, n_draws, "log_posterior"),
                 "chains": _per_draw(chains, np.int32, n_draws, "chains"),
+                "target_draws": target_draws,
                 "_mean_bits": mean_bits,
                 "_variance_bits": variance_bits,
             }
@@ -221,7 +176,17 @@ class Posterior(ReadOnlyArrays):
         mean_graph, variance_graph = unpack(
             np.stack([self._mean_bits[which], self._variance_bits[which]]), self.n_variables
         )
-        return MomentGraph(self.names, mean_graph, variance_graph)
+        targets = self.target_draws
+        if targets is None:
+            return MomentGraph(self.names, mean_graph, variance_graph)
+        return TargetedGraph(
+            names=self.names,
+            mean_graph=mean_graph,
+            variance_graph=variance_graph,
+            regimes=targets.nodes,
+            mean_targets=targets.mean[which],
+            variance_targets=targets.variance[which],
+        )
 
     def __len__(self) -> int:
         return self.n_draws
@@ -249,6 +214,35 @@ class Posterior(ReadOnlyArrays):
     def edge_probability(self, cause: str, effect: str, moment: EdgeChoice = "either") -> float:
         """Return the probability of one edge."""
         return queries.edge_probability(self, cause, effect, moment)
+
+    def targets(self, regime: str | None = None) -> pd.DataFrame:
+        """Return which variables each regime changes: regime, variable, mean, variance.
+
+        The last two are the probabilities that the mean, and that the variance, of the variable
+        given its causes is another one than in the reference regime.
+
+        Parameters
+        ----------
+        regime : str, optional
+            The column of the regimes, or one of the regimes; all by default.
+
+        Raises
+        ------
+        OptionError
+            If the fit had no regimes, or not this one.
+        """
+        drawn = self.target_draws
+        if drawn is None:
+            raise OptionError("This fit had no regimes. State them: fit(X, regime=...).")
+        table = drawn.table(self.names)
+        if regime is None or regime == drawn.column:
+            return table
+        if regime not in drawn.levels:
+            raise OptionError(
+                f"Expected {quote(drawn.column)}, or one of its regimes {list(drawn.levels)}, "
+                f"which are compared with {quote(drawn.reference)}; got {quote(regime)}."
+            )
+        return table[table["regime"] == regime].reset_index(drop=True)
 
     def path_probability(self, cause: str, effect: str, moment: EdgeChoice = "either") -> float:
         """Return the probability of a directed path of edges that ``moment`` selects."""
@@ -338,6 +332,7 @@ class Posterior(ReadOnlyArrays):
             replace(self.provenance, seed=seed),
             log_posterior=self.log_posterior,
             chains=self.chains,
+            target_draws=self.target_draws,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

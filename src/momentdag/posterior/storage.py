@@ -12,6 +12,7 @@ import numpy as np
 
 from momentdag.errors import StorageError, quote
 from momentdag.posterior.container import Posterior, Provenance, unpack
+from momentdag.posterior.targets import take_targets
 from momentdag.storage.archive import read_archive, write_archive
 from momentdag.storage.state import State, take_array, take_names
 
@@ -35,6 +36,9 @@ def save(posterior: Posterior, path: str | os.PathLike[str]) -> None:
         "n_draws": posterior.n_draws,
         "provenance": posterior.provenance.to_dict(),
     }
+    if posterior.target_draws is not None:
+        content["targets"], bits = posterior.target_draws.to_state()
+        arrays |= bits
     given = {name: array for name, array in arrays.items() if array is not None}
     write_archive(path, _KIND, content, given, _VERSION)
 
@@ -65,7 +69,10 @@ def _decode(state: State) -> Posterior:
         "log_posterior": (np.float64, (n_draws,)),
         "chains": (np.int32, (n_draws,)),
     }
-    if unexpected := sorted(set(arrays) - set(expected)):
+    targets = None
+    if "targets" in content:
+        targets = take_targets(content["targets"], arrays, n_draws, d)
+    if unexpected := sorted(set(arrays) - set(expected) - {"target_bits"}):
         raise StorageError(f"Unexpected array {quote(unexpected[0])}.")
     optional = {"log_posterior", "chains"} - set(arrays)
     checked = {
@@ -80,4 +87,5 @@ def _decode(state: State) -> Posterior:
         Provenance(**content["provenance"]),
         log_posterior=checked.get("log_posterior"),
         chains=checked.get("chains"),
+        target_draws=targets,
     )

@@ -93,15 +93,24 @@ class GraphPrior:
     knowledge : CompiledKnowledge
     with_variance_graph : bool
         False for families without variance parents: the variance graph is empty.
+    n_regimes : int
+        The last so many variables are regimes, whose edges have stated probabilities.
     """
 
     knowledge: CompiledKnowledge
     with_variance_graph: bool
+    n_regimes: int = 0
 
     @property
     def n_variables(self) -> int:
         """Number of variables."""
         return self.knowledge.n_variables
+
+    @property
+    def _n_possible(self) -> int:
+        """Number of pairs of variables that are no regimes."""
+        n = self.n_variables - self.n_regimes
+        return n * (n - 1) // 2
 
     def _log_odds(self) -> tuple[FloatArray, FloatArray]:
         return self.knowledge.log_odds_mean, self.knowledge.log_odds_variance
@@ -126,13 +135,13 @@ class GraphPrior:
 
     def log_rate(self, n_edges: npt.ArrayLike) -> FloatArray:
         """Return the log prior of one graph with ``n_edges`` edges of unstated probability."""
-        possible = self.n_variables * (self.n_variables - 1) // 2
+        possible = self._n_possible
         k = np.minimum(np.asarray(n_edges), possible)
         return np.asarray(betaln(k + 1.0, possible - k + 1.0))
 
     def modular(self, n_mean_edges: float, n_variance_edges: float) -> ModularPrior:
         """Return the prior with its edge rates fixed at the given numbers of edges."""
-        possible = self.n_variables * (self.n_variables - 1) / 2
+        possible = self._n_possible
         odds = []
         for k, stated in zip((n_mean_edges, n_variance_edges), self._log_odds(), strict=True):
             base = np.log((k + 1) / (possible - k + 1))
