@@ -46,11 +46,11 @@ def save_files(estimator: MomentDAG, folder: Path, info: RunInfo, dataset: Datas
             "labels": {name: list(labels) for name, labels in dataset.labels.items()},
             "roots": list(dataset.roots),
         }
-        arrays: dict[str, Any] = {"values": dataset.values}
+        columns: dict[str, Any] = {"values": dataset.values}
         if dataset.experiment is not None:
             content["experiment"], more = dataset.experiment.to_state()
-            arrays |= more
-        write_archive(folder / DATA, "data", content, arrays)
+            columns |= more
+        write_archive(folder / DATA, "data", content, columns)
     result = {
         "status": estimator.status_,
         "best_mean_edges": estimator.best_graph_.edges("mean"),

@@ -5,6 +5,7 @@ comes with an interval, in the units of the data.
 """
 
 from momentdag.effects import export
+from momentdag.effects.change import AttributedChange, attribute_change
 from momentdag.effects.contrasts import Contrast, contrast, direct_effect, total_effect
 from momentdag.effects.decomposition import VarianceDecomposition, decompose_variance
 from momentdag.effects.interventions import Intervention, intervene
@@ -13,11 +14,13 @@ from momentdag.effects.levers import levers
 from momentdag.effects.posterior_samples import MonteCarlo
 
 __all__ = [
+    "AttributedChange",
     "Contrast",
     "Intervention",
     "LeverRanking",
     "MonteCarlo",
     "VarianceDecomposition",
+    "attribute_change",
     "contrast",
     "decompose_variance",
     "direct_effect",

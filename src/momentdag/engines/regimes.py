@@ -31,7 +31,14 @@ from momentdag.posterior.targets import TargetDraws
 from momentdag.storage.state import State
 from momentdag.table import Dataset, Kind, Observed, Regimes
 
-__all__ = ["RegimeModel", "add_indicators", "hold", "observe_regimes", "split_targets"]
+__all__ = [
+    "HeldFunctions",
+    "RegimeModel",
+    "add_indicators",
+    "hold",
+    "observe_regimes",
+    "split_targets",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -44,10 +51,11 @@ values of a balanced binary column."""
 def add_indicators(table: StandardisedTable, regimes: Regimes) -> StandardisedTable:
     """Return a table with an indicator for every regime but the reference, after its columns."""
     n_more, d = len(regimes.others), len(table.units.names)
-    kinds: tuple[Kind, ...] = ("continuous",) * d
-    if table.units.kinds:
-        kinds = table.units.kinds
-    added: tuple[Kind, ...] = ("binary",) * n_more
+    kinds = table.units.kinds
+    if not kinds:
+        kinds = ("continuous",) * d
+    binary: Kind = "binary"
+    added = (binary,) * n_more
     units = table.units._replace(
         names=(*table.units.names, *regimes.nodes),
         location=np.append(table.units.location, np.full(n_more, _MIDDLE)),
@@ -184,7 +192,7 @@ class RegimeModel:
         return self._held(self.wide.draw_functions(rng, self._graph(graph)))
 
     def _held(self, functions: Mapping[str, AnyMechanism]) -> Mapping[str, AnyMechanism]:
-        return _HeldFunctions(functions, self.names, len(self.regimes) - 1, self.code)
+        return HeldFunctions(functions, self.names, len(self.regimes) - 1, self.code)
 
     def to_state(self) -> State:
         """Return the model as plain values and arrays."""
@@ -235,7 +243,7 @@ def with_indicators(values: FloatArray, n_indicators: int, code: int) -> FloatAr
     return np.hstack([values, more])
 
 
-class _HeldFunctions(Mapping[str, AnyMechanism]):
+class HeldFunctions(Mapping[str, AnyMechanism]):
     """The mechanisms of the user's variables in one regime."""
 
     def __init__(
@@ -257,9 +265,9 @@ class _HeldFunctions(Mapping[str, AnyMechanism]):
     def __len__(self) -> int:
         return len(self._names)
 
-    def at(self, code: int) -> _HeldFunctions:
+    def at(self, code: int) -> HeldFunctions:
         """Return the same functions, drawn or not, in another regime."""
-        return _HeldFunctions(self._functions, self._names, self._n, code)
+        return HeldFunctions(self._functions, self._names, self._n, code)
 
 
 def hold(mechanism: AnyMechanism, n_indicators: int, code: int) -> AnyMechanism:

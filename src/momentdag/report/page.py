@@ -36,6 +36,7 @@ _SCRIPTS = (
 _SECTIONS = (
     ("glance", "At a glance"),
     ("world", "Model check"),
+    ("change", "What changed"),
     ("columns", "Columns"),
     ("graphs", "Graphs"),
     ("edges", "Edges"),
@@ -48,7 +49,16 @@ _SECTIONS = (
     ("cite", "Cite"),
 )
 # Written out by the templates; the scripts do not need them.
-_FOR_TEMPLATES = {"edges", "world", "columns", "strongest", "audit", "assumptions", "provenance"}
+_FOR_TEMPLATES = {
+    "edges",
+    "world",
+    "change",
+    "columns",
+    "strongest",
+    "audit",
+    "assumptions",
+    "provenance",
+}
 
 
 def render_page(content: ReportContent) -> str:
@@ -79,6 +89,7 @@ def render_page(content: ReportContent) -> str:
             (name, label)
             for name, label in _SECTIONS
             if (name != "knowledge" or content.audit is not None)
+            and (name != "change" or content.change is not None)
             and (name != "world" or content.world is not None)
         ],
         min_probability=MIN_PROBABILITY,

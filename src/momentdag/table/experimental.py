@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 
 from momentdag.errors import DataError, OptionError, quote
 from momentdag.table.dataset import Dataset
 from momentdag.table.experiment import Experiment, read_regimes, read_set_cells
 from momentdag.table.prepare import Prepared
+from momentdag.table.raw import RawColumn
 
-__all__ = ["ExperimentColumns", "take_columns", "with_experiment"]
+__all__ = ["ExperimentColumns", "cell_texts", "take_columns", "undisturbed_rows", "with_experiment"]
 
 _COLUMN = "regime"
 
@@ -36,6 +38,13 @@ class ExperimentColumns(NamedTuple):
     column: str = _COLUMN
     interventions: Any = None
     reference: object = None
+
+    @property
+    def labels(self) -> pd.Series[Any] | None:
+        """The regimes as a named series, as `MomentDAG.fit` takes them."""
+        if self.regime is None:
+            return None
+        return pd.Series(list(self.regime), name=self.column, dtype=object)
 
     def add_to(self, table: Dataset | Prepared) -> Dataset:
         """Return a table with this experiment; without any, as it is."""
@@ -94,6 +103,30 @@ def take_columns(
     return X, ExperimentColumns(
         found.get("regime", regime), column, found.get("interventions", interventions), reference
     )
+
+
+def undisturbed_rows(dataset: Dataset) -> Dataset:
+    """Return the rows of the reference regime in which nothing was set, as an ordinary table.
+
+    All rows where there are too few of these.
+    """
+    experiment = dataset.experiment
+    if experiment is None:
+        return dataset
+    rows = experiment.undisturbed()
+    values = dataset.values if rows is None else dataset.values[rows]
+    parts = (dataset.names, dataset.kinds, dataset.labels, dataset.roots)
+    try:
+        return Dataset(values, *parts, allow_missing=True)
+    except DataError:  # a column that others changed may be constant in these rows
+        return Dataset(dataset.values, *parts, allow_missing=True)
+
+
+def cell_texts(column: RawColumn) -> list[Any]:
+    """Return the cells of a column as a file has them: text, numbers, or None."""
+    if not column.levels:
+        return [None if np.isnan(value) else float(value) for value in column.values]
+    return [None if np.isnan(code) else column.levels[int(code)] for code in column.values]
 
 
 def with_experiment(

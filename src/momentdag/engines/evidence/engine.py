@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from momentdag.engines.evidence.imputation import fit_completions
-from momentdag.engines.evidence.local.interventions import scorer_of
+from momentdag.engines.evidence.local.interventions import (
+    InterventionScorer,
+    reordered_cells,
+    scorer_of,
+)
 from momentdag.engines.evidence.local.location_scale import LocalScorer
 from momentdag.engines.evidence.local.protocol import Evidences
 from momentdag.engines.evidence.model import EvidenceModel
@@ -54,7 +57,7 @@ from momentdag.engines.regimes import (
 )
 from momentdag.engines.standardise import StandardisedTable, as_inputs, log_counts
 from momentdag.errors import OptionError
-from momentdag.graph import BoolArray, MomentGraph
+from momentdag.graph import MomentGraph
 from momentdag.parallel import shared
 from momentdag.posterior import Posterior, Provenance
 from momentdag.storage.state import State
@@ -62,8 +65,6 @@ from momentdag.table import Dataset, Experiment
 from momentdag.table.checks import check_numbers
 
 __all__ = ["METHOD_VERSION", "EvidenceEngine"]
-
-IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 METHOD_VERSION = 2
 """Raised by hand when drawn graphs of continuous tables change: runs of studies carry it."""
@@ -120,7 +121,7 @@ class EvidenceEngine:
         if regimes is not None:
             table = add_indicators(table, regimes)
         if set_cells is not None:
-            set_cells = _in_order(set_cells, table.columns)
+            set_cells = reordered_cells(set_cells, table.columns)
         n_variables = len(table.columns)
         if options.method == "exact" and n_variables > MAX_VARIABLES:
             raise OptionError(
@@ -212,7 +213,9 @@ class EvidenceEngine:
         details = {**stages.details, "local_scores": problem.counts.to_dict()}
         scorer = problem.scorer(problem.hyperparameters)
         model: FittedModel | None = None
-        if isinstance(scorer_of(scorer, 0), LocalScorer):
+        if isinstance(scorer, LocalScorer | InterventionScorer) and isinstance(
+            scorer_of(scorer, 0), LocalScorer
+        ):
             model = EvidenceModel(table.units, table.columns, scorer, rows=all_rows)
             if targets is not None:
                 model = RegimeModel.of(model, targets)
@@ -225,13 +228,6 @@ class EvidenceEngine:
             details,
             observe_regimes(dataset),
         )
-
-
-def _in_order(set_cells: BoolArray, columns: IndexArray) -> BoolArray:
-    """Return set cells (n, d) in the engine's order of columns; no indicator was ever set."""
-    n_more = len(columns) - set_cells.shape[1]
-    wide = np.hstack([set_cells, np.zeros((len(set_cells), n_more), dtype=bool)])
-    return np.ascontiguousarray(wide[:, columns])
 
 
 class _Stages:

@@ -35,6 +35,8 @@ class ModularPrior:
         For each effect the bit mask of the causes it must have.
     allowed_mean, allowed_variance : sequence of int
         For each effect the bit mask of the causes it may have.
+    n_regimes : int
+        The last so many variables are regimes.
     """
 
     mean_log_odds: FloatArray
@@ -44,6 +46,12 @@ class ModularPrior:
     required_either: tuple[int, ...]
     allowed_mean: tuple[int, ...]
     allowed_variance: tuple[int, ...]
+    n_regimes: int = 0
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables that are no regimes."""
+        return len(self.required_mean) - self.n_regimes
 
     def log_weight(self, variable: int, parents: Parents) -> float:
         """Return the sum of the log odds of the edges into ``variable``."""
@@ -169,4 +177,5 @@ class GraphPrior:
             masks(off_diagonal & ~known.forbidden_variance)
             if self.with_variance_graph
             else masks(no_variance),
+            self.n_regimes,
         )

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from momentdag.engines.evidence.local.protocol import Parents, ScoreCounts, Scorer
 
-__all__ = ["InterventionScorer", "scorer_of", "used_rows"]
+__all__ = ["InterventionScorer", "reordered_cells", "scorer_of", "used_rows"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -86,7 +86,8 @@ class InterventionScorer:
 
     def rows(self, variable: int) -> IndexArray:
         """Return the rows in which a variable was not set, (m,)."""
-        return self._rows[self._which[variable]]
+        rows: IndexArray = self._rows[self._which[variable]]
+        return rows
 
     def fit(self, variable: int, parents: Parents) -> Any:
         """Return the fit of ``variable`` given ``parents`` on its own rows."""
@@ -107,6 +108,13 @@ class InterventionScorer:
         return gains
 
 
+def reordered_cells(set_cells: BoolArray, columns: IndexArray) -> BoolArray:
+    """Return set cells (n, d) in the engine's order of columns; no indicator was ever set."""
+    n_more = len(columns) - set_cells.shape[1]
+    wide = np.hstack([set_cells, np.zeros((len(set_cells), n_more), dtype=bool)])
+    return np.ascontiguousarray(wide[:, columns])
+
+
 def scorer_of(scorer: Any, variable: int) -> Any:
     """Return what scores one variable: a scorer of its own rows where some were set."""
     return scorer.of(variable) if isinstance(scorer, InterventionScorer) else scorer
@@ -114,10 +122,7 @@ def scorer_of(scorer: Any, variable: int) -> Any:
 
 def used_rows(scorer: Any, variable: int) -> IndexArray | None:
     """Return the rows that one variable is scored on, (m,); None for all of them."""
-    rows: IndexArray | None = None
-    if isinstance(scorer, InterventionScorer):
-        rows = scorer.rows(variable)
-    return rows
+    return scorer.rows(variable) if isinstance(scorer, InterventionScorer) else None
 
 
 def _inducing_within(inducing_rows: IndexArray, rows: IndexArray) -> IndexArray:

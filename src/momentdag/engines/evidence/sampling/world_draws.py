@@ -110,9 +110,11 @@ def make_world_pools(
 ) -> list[WorldPool]:
     """Collect, for each variable, the scored parents that matter in some world.
 
-    ``optimum`` has the best parents of every variable on the rows as they are.
+    ``optimum`` has the best parents of every variable on the rows as they are; regimes, which come
+    last and have no parents, have no pool.
     """
-    return [_make_pool(search, worlds, j, own) for j, own in enumerate(optimum)]
+    n = search.prior.n_variables
+    return [_make_pool(search, worlds, j, own) for j, own in enumerate(optimum[:n])]
 
 
 def _make_pool(search: ParentSearch, worlds: Worlds, variable: int, best: Parents) -> WorldPool:
@@ -125,7 +127,9 @@ def _make_pool(search: ParentSearch, worlds: Worlds, variable: int, best: Parent
     # Ties cannot depend on the order in which scores were made.
     scored.sort(key=lambda entry: (-entry[0], entry[1]))
     values = np.array([value for value, _ in scored])
-    unions = to_words((parents.union for _, parents in scored), d)
+    # Regimes come before everything: no order is closed to their effects.
+    variables = (1 << search.prior.n_variables) - 1
+    unions = to_words((parents.union & variables for _, parents in scored), d)
 
     def deviation(k: int) -> FloatArray:
         return worlds.balanced(search, variable, scored[k][1], best)
@@ -208,8 +212,10 @@ def draw_in_world(
 ) -> tuple[Draws, float]:
     """Draw graph pairs in one world; orders first, then parents, corrected by resampling."""
     d = len(pools)
+    no_parents = (Parents(0, 0),) * prior.n_regimes
     precedes = prior.knowledge.precedes
-    before = [column_mask(precedes[:, j]) for j in range(d)]
+    before = [column_mask(precedes[:d, j]) for j in range(d)]
+    order = tuple(j for j in order if j < d)
     here = [OrderPool(pool.unions, pool.log_weight[:, world]) for pool in pools]
     n = max(TUNING.raw_draws, TUNING.raw_draws_per_draw * n_draws)
     orders = draw_orders(rng, here, before, n, order)
@@ -217,7 +223,7 @@ def draw_in_world(
     pairs, which = np.unique(chosen, axis=0, return_inverse=True)
     which = which.reshape(-1)
     graphs = [
-        adjacency(tuple(pool.parents[k] for pool, k in zip(pools, pair, strict=True)))
+        adjacency((*(pool.parents[k] for pool, k in zip(pools, pair, strict=True)), *no_parents))
         for pair in pairs
     ]
     mean_graphs = np.stack([mean for mean, _ in graphs])
@@ -229,7 +235,8 @@ def draw_in_world(
         modular = sum(float(pool.log_prior[e]) for pool, e in zip(pools, pair, strict=True))
         score = sum(float(pool.log_weight[e]) for pool, e in zip(here, pair, strict=True))
         unions = tuple(
-            pool.parents[e].union | mask for pool, e, mask in zip(pools, pair, before, strict=True)
+            pool.parents[e].union & (1 << d) - 1 | mask
+            for pool, e, mask in zip(pools, pair, before, strict=True)
         )
         log_weight[k] = log_prior[k] - modular - log_order_count(unions)
         log_posterior[k] = score - modular + log_prior[k]
