@@ -124,8 +124,8 @@ class AttributedChange:
         total = table.loc["all changes"]
         parts = self.to_frame().iloc[:-2]
         said = []
-        for moment, what in (("mean", "mean"), ("sd", "sd")):
-            change = f"{self.target}: {what} {total[moment]:+.3g}"
+        for moment, whose in (("mean", f"the mean of {self.target} changed"), ("sd", "its sd")):
+            change = f"{whose} by {total[moment]:+.3g}"
             known = parts[parts[moment].abs() > 0.2 * max(abs(total[moment]), 1e-300)]
             known = known[known["probability"] > 0.5]
             known = known.reindex(known[moment].abs().sort_values(ascending=False).index)
@@ -137,7 +137,7 @@ class AttributedChange:
             unsure = low <= 0 <= high
             because = f" ({', '.join(causes)})" if causes and not unsure else ""
             said.append(f"{change}{', perhaps nothing' if unsure else because}")
-        return f"From {self.before} to {self.after}, {'; '.join(said)}."
+        return f"From {self.before} to {self.after} {' and '.join(said)}."
 
 
 def attribute_change(

@@ -51,9 +51,10 @@ values of a balanced binary column."""
 def add_indicators(table: StandardisedTable, regimes: Regimes) -> StandardisedTable:
     """Return a table with an indicator for every regime but the reference, after its columns."""
     n_more, d = len(regimes.others), len(table.units.names)
-    kinds = table.units.kinds
+    usual: Kind = "continuous"
+    kinds: tuple[Kind, ...] = table.units.kinds
     if not kinds:
-        kinds = ("continuous",) * d
+        kinds = (usual,) * d
     binary: Kind = "binary"
     added = (binary,) * n_more
     units = table.units._replace(

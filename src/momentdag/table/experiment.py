@@ -268,7 +268,7 @@ def read_set_cells(
     [[0, 0, 0], [1, 0, 0], [0, 0, 0], [1, 1, 0]]
     """
     reasons = {} if left_out is None else left_out
-    if isinstance(statement, pd.DataFrame) or np.ndim(statement) == 2:
+    if isinstance(statement, pd.DataFrame) or getattr(statement, "ndim", 1) == 2:
         cells = _read_table(statement, names, n_rows, reasons)
     else:
         cells = _read_names(list(statement), names, n_rows, reasons)
@@ -342,7 +342,7 @@ def _read_table(
         row, column = np.argwhere(~np.isin(cells, [False, True]))[0]
         raise DataError(
             f"Expected interventions of True and False; {names[column]!r} has "
-            f"{quote(cells[row, column])} in row {row}. Rows count from 0."
+            f"{cells[row, column]} in row {row}. Rows count from 0."
         )
     return cells.astype(bool)
 
