@@ -4,21 +4,25 @@ import re
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Pages whose fits take more than five seconds; `make test-all` runs them.
-LONG = {"process", "sachs", "stability", "tunnel"}
+LONG = {"drugs", "process", "regimes", "sachs", "stability", "tunnel", "workbench"}
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if BLOCK.search(page.read_text("utf-8"))]
 
 
 @pytest.fixture
-def downloaded_light_tunnel(light_tunnel_file, tmp_path, monkeypatch):
+def downloaded_light_tunnel(light_tunnel_file, shared_data, tmp_path, monkeypatch):
     """The light tunnel where `load_light_tunnel` keeps a download."""
     folder = tmp_path / "lt_interventions_standard_v1"
     folder.mkdir()
     shutil.copy(light_tunnel_file, folder / "uniform_reference.csv")
+    experiments = pd.read_csv(shared_data / "light_tunnel_interventions.csv.gz")
+    for name, rows in experiments.groupby("regime"):
+        rows.to_csv(folder / f"uniform_{name}.csv", index=False)
     monkeypatch.setenv("MOMENTDAG_CACHE", str(tmp_path))
 
 
@@ -31,7 +35,7 @@ def downloaded_light_tunnel(light_tunnel_file, tmp_path, monkeypatch):
 def test_the_examples_of_a_page_run_one_after_the_other(page, request):
     names: dict[str, object] = {}
     blocks = BLOCK.findall(page.read_text("utf-8"))
-    if any("load_light_tunnel()" in block for block in blocks):
+    if any("load_light_tunnel(" in block for block in blocks):
         request.getfixturevalue("downloaded_light_tunnel")
     for block in blocks:
         exec(compile(block, str(page), "exec"), names)

@@ -11,24 +11,23 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.protocol import Engine, FitRequest, FitResult
-from momentdag.errors import DataError, DataWarning, OptionError, quote
+from momentdag.engines.regimes import RegimeModel
+from momentdag.errors import DataError, OptionError, quote
+from momentdag.estimator_inputs import check_counts, read_dataset, read_rows, remember_columns
 from momentdag.graph import Selection
 from momentdag.knowledge import CompiledKnowledge, Knowledge
 from momentdag.knowledge.tables import compile_for_table
 from momentdag.progress import ProgressBar
 from momentdag.seeds import Seed, seed_of
-from momentdag.table import Dataset, Prepared, prepare_table
-from momentdag.table.checks import check_finite, check_shape, check_variances
-from momentdag.table.prepare import encode_table
-from momentdag.table.raw import read_raw
-from momentdag.table.tables import read_table
+from momentdag.table.checks import check_variances
+from momentdag.table.experimental import take_columns
 
 if TYPE_CHECKING:
     from momentdag.effects.alignment import Alignment
@@ -126,7 +125,15 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         self.kinds = kinds
         self.missing = missing
 
-    def fit(self, X: Any, y: object = None) -> MomentDAG:
+    def fit(
+        self,
+        X: Any,
+        y: object = None,
+        *,
+        regime: Any = None,
+        interventions: Any = None,
+        reference: object = None,
+    ) -> MomentDAG:
         """Learn the posterior from a table.
 
         Parameters
@@ -136,11 +143,21 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
             numbers, text, booleans or dates, and cells may be missing; `momentdag.check` tells
             what is done about it.
         y : ignored
+        regime : str, or sequence of length n_samples, optional
+            Under which regime (batch, drug, month) each row was taken: a column of ``X``, which is
+            then no variable, or the labels. What each regime changes is inferred, see
+            `Posterior.targets`; `Knowledge` may speak of a regime as "batch=april".
+        interventions : str, or values for each row, optional
+            What an experimenter set in each row: a column of ``X`` with the name of a variable,
+            several with commas between them, or nothing; the same as a sequence; or booleans of
+            the shape of ``X``. A value that was set says nothing about its causes.
+        reference : object, optional
+            The regime that others are compared with; by default the one with most rows.
 
         Raises
         ------
         DataError, KnowledgeError, OptionError
-            If the table, the knowledge or an option cannot be used.
+            If the table, the knowledge, a statement on the rows or an option cannot be used.
         MissingExtraError
             If the engine is "variational" and that extra is not installed.
 
@@ -151,13 +168,20 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         DataWarning
             If something in the table was changed, or should be looked at.
         """
-        request = self.prepare(X)
+        request = self.prepare(X, regime=regime, interventions=interventions, reference=reference)
         if not self.verbose:
             return self.run(request)
         with ProgressBar() as bar:
             return self.run(replace(request, progress=bar))
 
-    def prepare(self, X: Any) -> FitRequest:
+    def prepare(
+        self,
+        X: Any,
+        *,
+        regime: Any = None,
+        interventions: Any = None,
+        reference: object = None,
+    ) -> FitRequest:
         """Check table, knowledge and options, each once, and return the request for `run`.
 
         Raises
@@ -166,57 +190,26 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
             As from `fit`.
         """
         engine = self.build_engine()
-        for name in ("n_draws", "n_jobs"):
-            value = getattr(self, name)
-            all_cores = name == "n_jobs" and value == -1
-            if not all_cores and (not isinstance(value, int | np.integer) or value < 1):
-                also = " or -1" if name == "n_jobs" else ""
-                raise OptionError(
-                    f"Expected {name} to be a positive integer{also}; got {quote(value)}."
-                )
+        check_counts(self)
         knowledge = Knowledge() if self.knowledge is None else self.knowledge
         if not isinstance(knowledge, Knowledge):
             raise OptionError(f"Expected knowledge to be a Knowledge; got {type(knowledge)}.")
-        dataset = self._read(X)
+        X, stated = take_columns(X, regime, interventions, reference)
+        dataset = read_dataset(self, X, stated)
         check_variances(dataset.names, dataset.scale)
         engine.check(dataset)
         left_out = {} if self.recipe_ is None else self.recipe_.left_out
+        regimes = None if dataset.experiment is None else dataset.experiment.regimes
+        nodes = () if regimes is None else regimes.nodes
         seed = seed_of(self.random_state)
         return FitRequest(
             dataset,
-            compile_for_table(knowledge, dataset.names, dataset.roots, left_out),
+            compile_for_table(knowledge, dataset.names, dataset.roots, left_out, nodes),
             int(self.n_draws),
             np.random.default_rng(seed),
             seed,
             int(self.n_jobs),
         )
-
-    def _read(self, X: Any) -> Dataset:
-        """Return the table as a `Dataset`, and remember what was done to it."""
-        if isinstance(X, Dataset | Prepared):
-            dataset = X if isinstance(X, Dataset) else X.dataset
-            if self.kinds or self.missing != "auto":
-                raise OptionError(
-                    "kinds and missing are for tables; this one is prepared already. Give them to "
-                    "the Dataset, or to prepare_table."
-                )
-            check_shape(dataset.values.shape, min_variables=2)
-            self._remember_columns(dataset.names)
-            self.recipe_ = None if isinstance(X, Dataset) else X.recipe
-            self.account_ = () if isinstance(X, Dataset) else X.account
-            return dataset
-        try:
-            validate_data(self, X, skip_check_array=True)
-        except TypeError as error:  # scikit-learn refuses labels of several types
-            raise DataError(f"Expected column names as text; {error}") from error
-        prepared = prepare_table(X, kinds=self.kinds, missing=self.missing)
-        self.recipe_, self.account_ = prepared.recipe, prepared.account
-        for note in prepared.dataset.notes:
-            warnings.warn(note, DataWarning, stacklevel=4)
-        if prepared.changes:
-            more = "See account_, or momentdag.check."
-            warnings.warn(" ".join([*prepared.summary, more]), DataWarning, stacklevel=4)
-        return prepared.dataset
 
     def run(self, request: FitRequest) -> MomentDAG:
         """Fit the request that `prepare` returned, or a copy with another progress or checkpoint.
@@ -244,9 +237,10 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         """
         posterior = result.posterior
         if not hasattr(self, "n_features_in_"):  # read from a folder: no table was validated
-            self._remember_columns(posterior.names)
+            remember_columns(self, posterior.names)
         self.result_ = result
         self._world: World | None = None
+        self._views: dict[str, MomentDAG] = {}
         self.posterior_ = posterior
         self.summary_ = result.observed.summary
         self.scm_ = result.model
@@ -255,8 +249,11 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         self.details_ = dict(result.details)
         stated = Knowledge() if self.knowledge is None else self.knowledge
         if knowledge is None:
-            knowledge = compile_for_table(stated, posterior.names, result.observed.roots, {})
-        self.knowledge_ = knowledge
+            targets = posterior.target_draws
+            nodes = () if targets is None else targets.nodes
+            knowledge = compile_for_table(stated, posterior.names, result.observed.roots, {}, nodes)
+        # Graphs are about the variables; what is known of regimes has done its work.
+        self.knowledge_ = knowledge.reordered(np.arange(posterior.n_variables))
         consensus = posterior.consensus(
             knowledge=self.knowledge_ if stated.strength == "hard" else None
         )
@@ -285,15 +282,42 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
             f"Expected engine among ['evidence', 'variational']; got {quote(self.engine)}."
         )
 
-    def _remember_columns(self, names: tuple[str, ...]) -> None:
-        self.n_features_in_ = len(names)
-        self.feature_names_in_ = np.array(names, dtype=object)
-
     def _labelled(self, graph: nx.DiGraph[Any], moment: Selection) -> nx.DiGraph[Any]:
         probabilities = self.posterior_.edge_probabilities(moment)
         for cause, effect in graph.edges:
             graph.edges[cause, effect]["probability"] = float(probabilities.loc[cause, effect])
         return graph
+
+    def in_regime(self, regime: str) -> MomentDAG:
+        """Return the fit as it answers in one regime; without this, answers are of the reference.
+
+        Mechanisms, world check, effects and levers are then those of the regime. Posterior and
+        graphs are the same.
+
+        Raises
+        ------
+        OptionError
+            If the fit had no regimes, or not this one.
+        """
+        check_is_fitted(self, "posterior_")
+        targets, model = self.posterior_.target_draws, self.scm_
+        if targets is None:
+            raise OptionError("This fit had no regimes. State them: fit(X, regime=...).")
+        code = targets.code(regime)
+        if not isinstance(model, RegimeModel):
+            raise OptionError(
+                "Expected a fit with mechanisms; the linear family has closed-form evidence only.",
+                fit_with={"engine_options": {"family": "gp"}},
+            )
+        if regime not in self._views:
+            observed = self.result_.observed_in[regime]
+            result = replace(self.result_, model=model.at(code), observed=observed)
+            view = clone(self)
+            for name in ("recipe_", "account_", "n_features_in_", "feature_names_in_"):
+                if hasattr(self, name):
+                    setattr(view, name, getattr(self, name))
+            self._views[regime] = view.adopt(result, self.knowledge_)
+        return self._views[regime]
 
     def world_check(self) -> pd.DataFrame:
         """Return whether the model reproduces the data: the first thing to look at after a fit.
@@ -350,28 +374,12 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
                 "Expected a fit with mechanisms; the linear family has closed-form evidence only.",
                 fit_with={"engine_options": {"family": "gp"}},
             )
-        names, values = self._read_rows(X)
+        names, values = read_rows(self, X)
         if names != self.posterior_.names:
             raise DataError(
                 f"Expected the columns {list(self.posterior_.names)}; got {list(names)}."
             )
         return self.scm_.log_density(values, self.posterior_)
-
-    def _read_rows(self, X: Any) -> tuple[tuple[str, ...], FloatArray]:
-        """Return names and values of new rows, as the recipe of the fit has them."""
-        if isinstance(X, Dataset):
-            return X.names, X.values
-        validate_data(self, X, reset=False, skip_check_array=True)
-        recipe = getattr(self, "recipe_", None)
-        if recipe is None:
-            table = read_table(X)
-            names, values = table.names, table.values
-        else:
-            columns = encode_table(read_raw(X), recipe)
-            names = tuple(column.name for column in columns)
-            values = np.column_stack([column.values for column in columns])
-        check_finite(names, values)
-        return names, values
 
     def score(self, X: Any, y: object = None) -> float:
         """Return the mean log density per row, for comparing fits on held-out data."""

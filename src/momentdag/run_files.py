@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from momentdag.storage.folder import DATA, KNOWLEDGE, MECHANISMS, POSTERIOR, REC
 from momentdag.storage.run_info import RunInfo, write_info
 from momentdag.storage.state import take_array, take_names
 from momentdag.table import Dataset, Observed, Recipe
+from momentdag.table.experiment import take_experiment
 
 __all__ = ["read_data", "read_estimator", "save_files"]
 
@@ -44,7 +46,11 @@ def save_files(estimator: MomentDAG, folder: Path, info: RunInfo, dataset: Datas
             "labels": {name: list(labels) for name, labels in dataset.labels.items()},
             "roots": list(dataset.roots),
         }
-        write_archive(folder / DATA, "data", content, {"values": dataset.values})
+        columns: dict[str, Any] = {"values": dataset.values}
+        if dataset.experiment is not None:
+            content["experiment"], more = dataset.experiment.to_state()
+            columns |= more
+        write_archive(folder / DATA, "data", content, columns)
     result = {
         "status": estimator.status_,
         "best_mean_edges": estimator.best_graph_.edges("mean"),
@@ -52,6 +58,10 @@ def save_files(estimator: MomentDAG, folder: Path, info: RunInfo, dataset: Datas
         **estimator.result_.observed.to_dict(),
         "details": estimator.details_,
     }
+    if estimator.result_.observed_in:
+        result["observed_in"] = {
+            regime: observed.to_dict() for regime, observed in estimator.result_.observed_in.items()
+        }
     files = hash_files(folder)
     write_info(folder, replace(info, status="complete", message="", result=result, files=files))
 
@@ -85,10 +95,17 @@ def read_estimator(path: Path, info: RunInfo) -> MomentDAG:
     )
     try:
         observed = Observed.from_dict(result, posterior.names, info.data.log_columns)
+        in_regimes = {
+            regime: Observed.from_dict(stored, posterior.names, info.data.log_columns)
+            for regime, stored in result.get("observed_in", {}).items()
+        }
+        targets = posterior.target_draws
+        if set(in_regimes) != (set() if targets is None else set(targets.regimes)):
+            raise DataError("posterior and run have different regimes")
     except DataError as error:
         raise StorageError(str(error)) from error
     return estimator.adopt(
-        FitResult(posterior, model, best, observed, result["status"], result["details"])
+        FitResult(posterior, model, best, observed, result["status"], result["details"], in_regimes)
     )
 
 
@@ -124,6 +141,7 @@ def read_data(path: Path, info: RunInfo) -> Dataset:
         content.get("labels"),
         content.get("roots", ()),
         allow_missing=True,
+        experiment=take_experiment(content.get("experiment"), arrays, values.shape),
     )
     if dataset.fingerprint != info.data.fingerprint:
         raise StorageError(f"{DATA} is not the table of the fit")

@@ -30,7 +30,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from momentdag.engines.protocol import FitRequest, Progress, silent
+from momentdag.engines.protocol import FitRequest, FitResult, Progress, silent
+from momentdag.engines.regimes import observe_regimes
 from momentdag.errors import OptionError, StorageError, quote
 from momentdag.estimator import MomentDAG
 from momentdag.posterior import Posterior
@@ -49,6 +50,7 @@ from momentdag.storage.folder import (
 from momentdag.storage.log import StageLog, logged
 from momentdag.storage.run_info import DataInfo, RunInfo, describe_fit, read_info, write_info
 from momentdag.table import Dataset, Prepared, Recipe, prepare_table
+from momentdag.table.experimental import take_columns
 
 __all__ = [
     "DataInfo",
@@ -94,7 +96,8 @@ class Run:
     @property
     def recipe(self) -> Recipe | None:
         """The same as a recipe, which prepares other rows of the same source."""
-        return self.estimator.recipe_
+        recipe: Recipe | None = self.estimator.recipe_
+        return recipe
 
 
 def fit(
@@ -107,6 +110,9 @@ def fit(
     source: str = "",
     log_columns: Sequence[str] = (),
     progress: Progress = silent,
+    regime: Any = None,
+    interventions: Any = None,
+    reference: object = None,
 ) -> MomentDAG:
     """Fit an estimator in a run folder, so that an interrupted fit can be continued.
 
@@ -132,6 +138,8 @@ def fit(
     log_columns : sequence of str
         Columns of ``X`` that are natural logarithms; answers are in the units before them.
     progress : Progress
+    regime, interventions, reference
+        As of `MomentDAG.fit`.
 
     Returns
     -------
@@ -166,7 +174,8 @@ def fit(
         raise OptionError(
             f"Expected an integer random_state; got {quote(seed)}. A fit is resumed from its seed."
         )
-    request = estimator.prepare(X)  # may raise, so before the folder is touched
+    # May raise, so before the folder is touched.
+    request = estimator.prepare(X, regime=regime, interventions=interventions, reference=reference)
     dataset = request.dataset
     logs = (*log_columns, *(X.log_columns if isinstance(X, Prepared) else ()))
     data = DataInfo(dataset.names, dataset.n_samples, dataset.fingerprint, source, logs)
@@ -196,6 +205,8 @@ def save(
     source: str = "",
     log_columns: Sequence[str] = (),
     force: bool = False,
+    regime: Any = None,
+    interventions: Any = None,
 ) -> Path:
     """Write a fitted estimator to a run folder.
 
@@ -213,6 +224,8 @@ def save(
         Columns of ``data`` that are natural logarithms; answers are in the units before them.
     force : bool
         Replace the run in the folder.
+    regime, interventions
+        What was stated of the rows of ``data`` in the fit.
 
     Returns
     -------
@@ -229,14 +242,12 @@ def save(
     check_is_fitted(estimator, "posterior_")
     posterior = estimator.posterior_
     provenance = posterior.provenance
-    dataset = None if data is None else _as_fitted(estimator, data)
+    dataset = None if data is None else _as_fitted(estimator, data, regime, interventions)
     if dataset is not None and dataset.fingerprint != provenance.data_hash:
         raise OptionError("`data` is not the table this model was fitted to.")
-    if dataset is not None and log_columns:  # answers then speak the units of the file
-        observed = dataset.observe(tuple(log_columns))
-        estimator = clone(estimator).adopt(
-            replace(estimator.result_, observed=observed), estimator.knowledge_
-        )
+    if dataset is not None and log_columns:
+        result = _in_units_of_file(estimator.result_, dataset, tuple(log_columns))
+        estimator = clone(estimator).adopt(result, estimator.knowledge_)
     n_samples = None if dataset is None else dataset.n_samples
     about = DataInfo(posterior.names, n_samples, provenance.data_hash, source, tuple(log_columns))
     with open_folder(folder) as path:
@@ -287,12 +298,23 @@ def load_data(folder: str | os.PathLike[str]) -> Dataset:
         return read_data(path, info)
 
 
-def _as_fitted(estimator: MomentDAG, data: Any) -> Dataset:
+def _as_fitted(estimator: MomentDAG, data: Any, regime: Any, interventions: Any) -> Dataset:
     """Return a table as the fit has seen it."""
     recipe = getattr(estimator, "recipe_", None)
+    targets = estimator.posterior_.target_draws
+    reference = None if regime is None or targets is None else targets.reference
+    data, stated = take_columns(data, regime, interventions, reference)
     if recipe is None or isinstance(data, Dataset):
-        return Dataset.from_table(data)
-    return prepare_table(data, recipe).dataset
+        return stated.add_to(Dataset.from_table(data))
+    return stated.add_to(prepare_table(data, recipe))
+
+
+def _in_units_of_file(
+    result: FitResult, dataset: Dataset, log_columns: tuple[str, ...]
+) -> FitResult:
+    """Return a result whose answers speak the units of the file, not their logarithms."""
+    observed = dataset.observe(log_columns)
+    return replace(result, observed=observed, observed_in=observe_regimes(dataset, log_columns))
 
 
 def _describe(estimator: MomentDAG, data: DataInfo, seed: int) -> RunInfo:
@@ -328,9 +350,9 @@ def _fit_and_save(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             estimator.run(request)
-        if info.data.log_columns:  # answers then speak the units of the file
-            observed = dataset.observe(info.data.log_columns)
-            estimator.adopt(replace(estimator.result_, observed=observed), request.knowledge)
+        if info.data.log_columns:
+            result = _in_units_of_file(estimator.result_, dataset, info.data.log_columns)
+            estimator.adopt(result, request.knowledge)
         save_files(estimator, folder, info, dataset)
     except BaseException as error:
         stopped = isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit)

@@ -139,3 +139,33 @@ def test_other_files_are_refused(tmp_path):
         load_light_tunnel(path=text)
     with pytest.raises(DataError, match=r"uniform_reference\.csv: .*No such file"):
         load_light_tunnel(path=tmp_path)
+
+
+def test_further_experiments_follow_the_reference(shared_data, tmp_path):
+    folder = tmp_path / "lt_interventions_standard_v1"
+    folder.mkdir()
+    table = pd.read_csv(shared_data / "light_tunnel_interventions.csv.gz")
+    table[table["regime"] == "v_c_strong"].to_csv(folder / "uniform_v_c_strong.csv", index=False)
+    table[table["regime"] == "red_strong"].to_csv(folder / "uniform_red_strong.csv", index=False)
+    reference = pd.read_csv(shared_data / "light_tunnel.csv")
+    reference.to_csv(folder / "uniform_reference.csv", index=False)
+    tunnel = load_light_tunnel(regimes=["v_c_strong", "red_strong"], path=tmp_path)
+    assert tunnel.regime.value_counts(sort=False).to_dict() == {
+        "reference": 10_000, "v_c_strong": 1000, "red_strong": 1000,
+    }  # fmt: skip
+    assert tunnel.targets.values.tolist() == [
+        ["v_c_strong", "current", "is read with another v_c"],
+        ["red_strong", "red", "takes other values"],
+    ]
+    by_regime = tunnel.data["current"].groupby(tunnel.regime).std()
+    assert by_regime["v_c_strong"] > 2 * by_regime["reference"]
+
+
+def test_experiments_that_cannot_be_loaded_are_refused(small_copy):
+    with pytest.raises(OptionError, match="'t_ir_2_strong' acts on 'ir_2'"):
+        load_light_tunnel(regimes=["t_ir_2_strong"], path=small_copy)
+    with pytest.raises(DataError, match="uniform_red_strong"):
+        load_light_tunnel(regimes=["red_strong"], path=small_copy)
+    file = small_copy / "lt_interventions_standard_v1" / "uniform_reference.csv"
+    with pytest.raises(DataError, match="is one experiment"):
+        load_light_tunnel(regimes=["red_strong"], path=file)

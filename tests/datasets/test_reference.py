@@ -13,6 +13,7 @@ from momentdag.graph import MomentGraph
 FILES = [
     "engel.csv",
     "sachs.csv",
+    "sachs_conditions.csv.gz",
     "sachs_edges_17.csv",
     "sachs_edges_18_cdt.csv",
     "sachs_edges_20.csv",

@@ -1,3 +1,4 @@
+import pandas as pd
 import pytest
 
 from momentdag.datasets import load_sachs
@@ -56,3 +57,19 @@ def test_moment_truth_is_absent():
 def test_other_truths_are_refused(truth):
     with pytest.raises(OptionError, match="'17', '20'"):
         load_sachs(truth)
+
+
+def test_all_conditions_begin_with_the_observational_cells() -> None:
+    everything = load_sachs(conditions="all")
+    assert everything.regime is not None
+    assert everything.targets is not None
+    sizes = everything.regime.value_counts(sort=False)
+    assert sizes.tolist() == [853, 902, 911, 723, 810, 799, 848, 913, 707]
+    pd.testing.assert_frame_equal(everything.data[:853], load_sachs().data)
+    assert set(everything.targets["regime"]) == set(sizes.index) - {"cd3_cd28"}
+    assert set(everything.targets["variable"]) <= {"", *everything.names}
+
+
+def test_unknown_conditions_are_refused() -> None:
+    with pytest.raises(OptionError, match="Expected conditions"):
+        load_sachs(conditions="some")  # type: ignore[arg-type]

@@ -28,7 +28,14 @@ from momentdag.cli.options import (
     TransformOption,
 )
 from momentdag.cli.report import write_into_run
-from momentdag.cli.summary import doubt_line, draws_check, edge_records, print_edges, world_line
+from momentdag.cli.summary import (
+    doubt_line,
+    draws_check,
+    edge_records,
+    print_edges,
+    print_targets,
+    world_line,
+)
 from momentdag.errors import OptionError
 
 __all__ = ["fit"]
@@ -80,6 +87,28 @@ def fit(
         bool, typer.Option("--strict", help="Refuse a table in which anything must be changed.")
     ] = False,
     sheet: SheetOption = None,
+    regime: Annotated[
+        str | None,
+        typer.Option(
+            "--regime",
+            metavar="COLUMN",
+            help="The column that tells under which regime (batch, month, drug) a row was taken.",
+        ),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            "--reference", help="The regime to compare with; by default the one with most rows."
+        ),
+    ] = None,
+    targets: Annotated[
+        str | None,
+        typer.Option(
+            "--targets",
+            metavar="COLUMN",
+            help="The column that names what was set in a row, several with commas, or nothing.",
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Continue an interrupted fit; start if there is none."),
@@ -100,7 +129,7 @@ def fit(
     The folder holds the whole result. If the fit is cut short (ctrl-C, a kill, a power cut), the
     folder stays valid, and the same command with --resume continues from there.
     """
-    from momentdag.cli.inputs import TableOptions, parse_options, read_data, read_knowledge
+    from momentdag.cli.inputs import TableOptions, parse_options, read_experiment, read_knowledge
 
     started = time.monotonic()
     if resume and force:
@@ -114,8 +143,8 @@ def fit(
             "share one process. Leave --scheduler out."
         )
     table = TableOptions(log_scale, columns, drop, kind, transform, missing, recipe, strict, sheet)
-    prepared = read_data(data, table)
-    dataset = prepared.dataset
+    prepared, stated = read_experiment(data, table, regime, targets, reference)
+    dataset = stated.add_to(prepared)
     estimator = md.MomentDAG(
         engine=engine,
         knowledge=read_knowledge(knowledge),
@@ -137,6 +166,9 @@ def fit(
                 force=force,
                 source=data.name,
                 progress=progress,
+                regime=stated.labels,
+                interventions=stated.interventions,
+                reference=reference,
             )
     except KeyboardInterrupt as error:
         error.args = (
@@ -173,6 +205,7 @@ def _record(
             "mean": [list(edge) for edge in estimator.mean_graph_.edges],
             "variance": [list(edge) for edge in estimator.variance_graph_.edges],
         },
+        "targets": [] if posterior.target_draws is None else posterior.targets().to_dict("records"),
         "draws_are_poor": posterior.diagnostics().is_poor,
         "draws": posterior.diagnostics().grade,
         "doubt": doubt_record(posterior),
@@ -186,6 +219,8 @@ def _print_result(
 ) -> None:
     posterior = estimator.posterior_
     print_edges(edge_records(posterior))
+    if posterior.target_draws is not None:
+        print_targets(posterior)
     n_for_structure = _n_samples_for_structure(posterior, data)
     if n_for_structure < data.n_samples:
         print_line(

@@ -6,7 +6,7 @@ import json
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,6 +15,7 @@ import numpy as np
 from momentdag.errors import DataError, DataWarning, OptionError, quote
 from momentdag.knowledge import Knowledge
 from momentdag.table import KINDS, Prepared, Recipe, prepare_table
+from momentdag.table.experimental import ExperimentColumns, cell_texts
 from momentdag.table.raw import RawTable
 from momentdag.table.raw_files import read_raw_file
 from momentdag.table.recipe import MissingPolicy, Transform
@@ -28,6 +29,7 @@ __all__ = [
     "parse_options",
     "parse_settings",
     "read_data",
+    "read_experiment",
     "read_knowledge",
     "read_recipe",
     "read_source",
@@ -95,6 +97,46 @@ def read_data(path: Path, options: TableOptions | None = None) -> Prepared:
     for note in prepared.dataset.notes:
         warnings.warn(note, DataWarning, stacklevel=2)
     return prepared
+
+
+def read_experiment(
+    path: Path,
+    options: TableOptions,
+    regime: str | None,
+    targets: str | None,
+    reference: str | None,
+) -> tuple[Prepared, ExperimentColumns]:
+    """Read a table and the columns that tell of an experiment, which are then no variables.
+
+    Raises
+    ------
+    DataError, OptionError
+        As from `read_data`; if there is no such column, or a reference without regimes.
+    """
+    if regime is None and reference is not None:
+        raise OptionError("Expected --regime along with --reference; there is none.")
+    columns = [name for name in (regime, targets) if name is not None]
+    if not columns:
+        return read_data(path, options), ExperimentColumns()
+    raw = read_source(path, options)
+    texts = []
+    for flag, name in (("--regime", regime), ("--targets", targets)):
+        if name is not None and name not in raw.names:
+            raise OptionError(
+                f"Expected {flag} to name a column among {list(raw.names)}; got {quote(name)}."
+            )
+        texts.append(None if name is None else cell_texts(raw.columns[raw.names.index(name)]))
+    if options.recipe is None:
+        dropped = columns if options.drop is None else [*parse_names(options.drop), *columns]
+        options = replace(options, drop=",".join(dropped))
+    prepared = read_data(path, options)
+    for name in columns:
+        if name in prepared.dataset.names:
+            raise OptionError(
+                f"Expected the recipe to leave out {quote(name)}, which tells of the experiment."
+            )
+    column = "regime" if regime is None else regime
+    return prepared, ExperimentColumns(texts[0], column, texts[1], reference)
 
 
 def read_source(path: Path, options: TableOptions) -> RawTable:

@@ -16,6 +16,7 @@ from typing import Annotated, ParamSpec, TextIO
 import typer
 
 from momentdag._version import __version__
+from momentdag.cli.changed import changed
 from momentdag.cli.check import check
 from momentdag.cli.console import as_flags, print_line, say
 from momentdag.cli.demo import demo
@@ -171,5 +172,5 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-for _command in (demo, check, screen, fit, report, query, effects, levers, simulate):
+for _command in (demo, check, screen, fit, report, query, effects, levers, changed, simulate):
     _add_command(_command)

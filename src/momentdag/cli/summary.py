@@ -18,6 +18,7 @@ __all__ = [
     "edge_records",
     "log_scale_note",
     "print_edges",
+    "print_targets",
     "refuse_untrusted",
     "world_line",
 ]
@@ -61,6 +62,27 @@ def print_edges(records: Sequence[dict[str, Any]]) -> None:
     ]
     print_records(rows, [_MOMENTS.get(name, name) for name in columns])
     print_line("A probability is the share of draws that contain the edge.")
+
+
+def print_targets(posterior: md.Posterior) -> None:
+    """Print what each regime changed as a table, followed by a sentence."""
+    drawn = posterior.target_draws
+    assert drawn is not None  # the caller has looked
+    table = posterior.targets()
+    likely = table[table[["mean", "variance"]].max(axis=1) >= _LEAST_LISTED]
+    words = {"mean": "changes the mean", "variance": "changes the variance"}
+    rows = [
+        {
+            words.get(str(name), str(name)): _probability(value) if name in words else value
+            for name, value in row.items()
+        }
+        for row in likely.to_dict("records")
+    ]
+    print_records(rows, ["regime", "variable", *words.values()])
+    print_line(
+        f"Regimes of {drawn.column}, each compared with {drawn.reference}: the probability that it "
+        "changes a variable given its causes."
+    )
 
 
 def draws_check(posterior: md.Posterior) -> str:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
+import numpy as np
 import pandas as pd
 
 from momentdag.datasets.chambers import fetch
-from momentdag.datasets.light_tunnel_truth import CORE, EDGES, FULL, VARIANCE_GRADES, evidence
+from momentdag.datasets.light_tunnel_truth import (
+    CORE,
+    EDGES,
+    FULL,
+    SENSOR_PARAMETERS,
+    VARIANCE_GRADES,
+    evidence,
+)
 from momentdag.datasets.reference import ReferenceData
 from momentdag.errors import DataError, OptionError
 from momentdag.graph import MomentGraph
@@ -24,7 +33,10 @@ _FILE = "uniform_reference.csv"
 
 
 def load_light_tunnel(
-    variant: Variant = "core", *, path: str | os.PathLike[str] | None = None
+    variant: Variant = "core",
+    *,
+    regimes: Sequence[str] = (),
+    path: str | os.PathLike[str] | None = None,
 ) -> ReferenceData:
     """Load 10000 measurements of the light tunnel with true mean and variance edges.
 
@@ -38,6 +50,12 @@ def load_light_tunnel(
     variant : {"core", "full"}, default "core"
         "core": 11 variables with one channel for each light sensor, and truth for both moments.
         "full": all 20 variables, moment-agnostic truth only.
+    regimes : sequence of str
+        Further experiments of the same data set, by name without "uniform_": "red_strong",
+        "t_ir_1_strong", "v_c_strong". Their rows follow those of the reference; ``regime`` names
+        the experiment of each row, "reference" for the first ones, and ``targets`` what was done.
+        An actuator takes other values (red, blue, pol_1, l_xx), or a parameter of a sensor is
+        changed (t_: exposure; v_c, v_angle_k: reference voltages).
     path : path, optional
         A local copy: the CSV file, or a folder that holds ``lt_interventions_standard_v1`` as the
         package causalchamber unpacks it. By default the data set is downloaded once through that
@@ -57,7 +75,8 @@ def load_light_tunnel(
     Raises
     ------
     OptionError
-        If ``variant`` is neither "core" nor "full".
+        If ``variant`` is neither "core" nor "full", or an experiment acts on a variable that
+        "core" lacks.
     MissingExtraError
         If the data have to be downloaded and causalchamber is not installed.
     DataError
@@ -114,7 +133,14 @@ def load_light_tunnel(
     if variant not in get_args(Variant):
         raise OptionError(f"Expected variant, one of {get_args(Variant)}; got {variant!r}.")
     names = CORE if variant == "core" else FULL
-    data = _read(path, names)
+    data = _read(path, names, _FILE)
+    targets = regime = None
+    if regimes:
+        targets = _targets(regimes, names)
+        more = [_read(path, names, f"uniform_{name}.csv") for name in regimes]
+        sizes = [len(data), *map(len, more)]
+        regime = pd.Series(np.repeat(["reference", *regimes], sizes), name="regime", dtype=object)
+        data = pd.concat([data, *more], ignore_index=True)
     effects = evidence()
     graph, grades = None, None
     edges = [edge for edge in EDGES if set(edge) <= set(names)]
@@ -131,6 +157,8 @@ def load_light_tunnel(
         graph=graph,
         union_graph=union.union_frame,
         grades=grades,
+        regime=regime,
+        targets=targets,
         evidence=effects,
         description=(
             "Settings and sensor readings of a light tunnel, actuators drawn independently; "
@@ -148,14 +176,37 @@ def load_light_tunnel(
     )
 
 
-def _read(path: str | os.PathLike[str] | None, names: list[str]) -> pd.DataFrame:
+def _targets(regimes: Sequence[str], names: list[str]) -> pd.DataFrame:
+    """Return what each experiment changes: regime, variable, known."""
+    rows = []
+    for regime in regimes:
+        parameter = regime.rsplit("_", 1)[0]
+        variable = SENSOR_PARAMETERS.get(parameter, parameter)
+        if variable not in names:
+            raise OptionError(
+                f"Expected experiments on variables among {names}; {regime!r} acts on "
+                f"{variable!r}. The variant 'full' has all of them."
+            )
+        known = (
+            "takes other values" if variable == parameter else f"is read with another {parameter}"
+        )
+        rows.append((regime, variable, known))
+    return pd.DataFrame(rows, columns=["regime", "variable", "known"])
+
+
+def _read(path: str | os.PathLike[str] | None, names: list[str], file_name: str) -> pd.DataFrame:
     """Return the columns ``names`` of a local copy, or of the downloaded data set."""
     if path is None:
-        file = fetch(_DATA_SET, _MD5) / _FILE
+        file = fetch(_DATA_SET, _MD5) / file_name
     else:
         file = Path(path)
         if file.is_dir():
-            file = file / _DATA_SET / _FILE
+            file = file / _DATA_SET / file_name
+        elif file_name != _FILE:
+            raise DataError(
+                f"{file} is one experiment; further ones ({file_name}) need the folder of the data "
+                f"set {_DATA_SET} as path=."
+            )
     try:
         table = pd.read_csv(file)
         missing = [name for name in names if name not in table.columns]
@@ -164,6 +215,6 @@ def _read(path: str | os.PathLike[str] | None, names: list[str]) -> pd.DataFrame
         return table[names].astype("float64")
     except (OSError, ValueError) as error:
         raise DataError(
-            f"{file}: not a table of the light tunnel ({error}). Pass {_FILE} of the data set "
+            f"{file}: not a table of the light tunnel ({error}). Pass {file_name} of the data set "
             f"{_DATA_SET} as path=."
         ) from error

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pandas as pd
 
-__all__ = ["CORE", "EDGES", "FULL", "VARIANCE_GRADES", "evidence"]
+__all__ = ["CORE", "EDGES", "FULL", "SENSOR_PARAMETERS", "VARIANCE_GRADES", "evidence"]
 
 _COLOURS = ("red", "green", "blue")
 _ACTUATORS = (*_COLOURS, "pol_1", "pol_2", "l_11", "l_12", "l_21", "l_22", "l_31", "l_32")
@@ -40,6 +40,14 @@ CORE = [
 
 EDGES = [(cause, effect) for effect, causes in _PARENTS.items() for cause in causes]
 """The authors' moment-agnostic edges between all variables."""
+
+SENSOR_PARAMETERS = {
+    "v_c": "current",
+    **{f"t_{sensor}_{k}": f"{sensor}_{k}" for sensor in ("ir", "vis") for k in (1, 2, 3)},
+    **{f"diode_{sensor}_{k}": f"{sensor}_{k}" for sensor in ("ir", "vis") for k in (1, 2, 3)},
+    **{f"v_angle_{k}": f"angle_{k}" for k in (1, 2)},
+}
+"""What a parameter of a sensor changes: its own reading and nothing else."""
 
 VARIANCE_GRADES = [
     *((cause, e, "strong") for e in ("current", "ir_1", "vis_2", "ir_3") for cause in _COLOURS),

@@ -32,6 +32,10 @@ class ReferenceData:
         cause, effect, grade: how well the data support each variance edge.
     evidence : DataFrame, optional
         The measured effects behind the grades, one row for each pair that was looked at.
+    regime : Series, shape (n_samples,), optional
+        Under which regime each row was taken.
+    targets : DataFrame, optional
+        regime, variable and what is known: what each regime is meant to act on.
     tiers : tuple of tuples of str, optional
         Groups of variables; none is caused by a variable of a later group.
     description, source, licence, citation : str
@@ -65,6 +69,8 @@ class ReferenceData:
     union_graph: pd.DataFrame | None = None
     grades: pd.DataFrame | None = None
     evidence: pd.DataFrame | None = None
+    regime: pd.Series[str] | None = None
+    targets: pd.DataFrame | None = None
     tiers: tuple[tuple[str, ...], ...] | None = None
     description: str
     source: str
@@ -88,6 +94,10 @@ class ReferenceData:
                     "Expected union_graph to be the union of the mean and variance graph in graph."
                 )
             object.__setattr__(self, "union_graph", union.union_frame)
+        if self.regime is not None and len(self.regime) != len(self.data):
+            raise DataError(
+                f"Expected a regime for each of the {len(self.data)} rows; got {len(self.regime)}."
+            )
         if self.tiers is not None:
             self._check_names(tuple(name for tier in self.tiers for name in tier), "tiers")
 

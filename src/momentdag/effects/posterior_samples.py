@@ -229,9 +229,12 @@ def _distinct(
     inputs: EffectInputs, rows: npt.NDArray[np.intp]
 ) -> tuple[npt.NDArray[np.intp], FloatArray]:
     """Return the first row of each distinct pair among ``rows``, and the pairs' shares."""
-    mean_graphs, variance_graphs = inputs.posterior.mean_graphs, inputs.posterior.variance_graphs
-    flat = np.concatenate([mean_graphs[rows], variance_graphs[rows]], axis=1)
-    distinct = distinct_rows(np.packbits(flat.reshape(len(rows), -1), axis=1))
+    posterior = inputs.posterior
+    flat = np.concatenate([posterior.mean_graphs[rows], posterior.variance_graphs[rows]], axis=1)
+    packed = np.packbits(flat.reshape(len(rows), -1), axis=1)
+    if posterior.target_draws is not None:
+        packed = np.hstack([packed, posterior.target_draws.bits[rows]])
+    distinct = distinct_rows(packed)
     return rows[distinct.first], distinct.counts / len(rows)
 
 

@@ -205,7 +205,8 @@ class FitRequest:
     ----------
     dataset : Dataset
     knowledge : CompiledKnowledge
-        In the data's order of columns.
+        In the data's order of columns; the regimes that are compared with the reference, if there
+        are any, stand after them.
     n_draws : int
         Graph pairs to draw.
     rng : numpy Generator
@@ -234,7 +235,9 @@ class FitRequest:
     @cached_property
     def canonical_knowledge(self) -> CompiledKnowledge:
         """The knowledge in the order of the columns of `table`."""
-        return self.knowledge.reordered(self.table.columns)
+        columns = self.table.columns
+        n_regimes = self.knowledge.n_variables - len(columns)
+        return self.knowledge.reordered(np.append(columns, len(columns) + np.arange(n_regimes)))
 
 
 @dataclass(frozen=True)
@@ -254,6 +257,8 @@ class FitResult:
         "complete", or a sentence saying what cut the fit short.
     details : mapping
         Diagnostics of the engine, as plain JSON values.
+    observed_in : mapping from regime to Observed
+        The same as ``observed``, which is of the reference, in each regime.
     """
 
     posterior: Posterior
@@ -262,6 +267,7 @@ class FitResult:
     observed: Observed
     status: str = "complete"
     details: Mapping[str, Any] = field(default_factory=dict)
+    observed_in: Mapping[str, Observed] = field(default_factory=dict)
 
 
 class Options(Protocol):

@@ -19,12 +19,14 @@ from momentdag.graph.adjacency import (
     topological_order,
 )
 from momentdag.graph.moment_graph import MomentGraph
+from momentdag.graph.targeted import TargetedGraph
 
 __all__ = [
     "BoolArray",
     "GraphLike",
     "MomentGraph",
     "Selection",
+    "TargetedGraph",
     "align",
     "as_adjacency",
     "as_stack",

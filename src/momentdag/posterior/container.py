@@ -11,8 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.errors import GraphError
-from momentdag.graph import BoolArray, MomentGraph, Selection, as_stack, is_acyclic, select_edges
+from momentdag.errors import GraphError, OptionError, quote
+from momentdag.graph import (
+    BoolArray,
+    MomentGraph,
+    Selection,
+    TargetedGraph,
+    as_stack,
+    is_acyclic,
+    select_edges,
+)
 from momentdag.knowledge import CompiledKnowledge, Knowledge
 from momentdag.posterior import doubt, queries, spread, summaries
 from momentdag.posterior.consensus import Objective, consensus
@@ -21,6 +29,7 @@ from momentdag.posterior.doubt import ModelDoubt
 from momentdag.posterior.monte_carlo import standard_error
 from momentdag.posterior.provenance import Provenance
 from momentdag.posterior.queries import Edge, EdgeChoice, Moment
+from momentdag.posterior.targets import TargetDraws
 from momentdag.readonly import ReadOnlyArrays
 
 __all__ = ["Posterior", "Provenance", "unpack"]
@@ -49,6 +58,8 @@ class Posterior(ReadOnlyArrays):
         The chain each draw came from, in the order drawn; for diagnostics.
     doubt : ModelDoubt, optional
         What the model alone says, where draws come from worlds of reweighted rows.
+    target_draws : TargetDraws, optional
+        What each regime changes, of a fit with regimes.
 
     Raises
     ------
@@ -75,6 +86,7 @@ class Posterior(ReadOnlyArrays):
     log_posterior: npt.NDArray[np.float64] | None
     chains: npt.NDArray[np.int32] | None
     doubt: ModelDoubt | None
+    target_draws: TargetDraws | None
     _mean_bits: npt.NDArray[np.uint8]
     _variance_bits: npt.NDArray[np.uint8]
 
@@ -88,6 +100,7 @@ class Posterior(ReadOnlyArrays):
         log_posterior: npt.ArrayLike | None = None,
         chains: npt.ArrayLike | None = None,
         doubt: ModelDoubt | None = None,
+        target_draws: TargetDraws | None = None,
     ) -> None:
         labels = tuple(str(name) for name in names)
         d = len(labels)
@@ -113,6 +126,8 @@ class Posterior(ReadOnlyArrays):
         if doubt is not None and doubt.n_variables != d:
             raise GraphError(f"Expected doubt about {d} variables; got {doubt.n_variables}.")
         n_draws = len(pair[0])
+        if target_draws is not None:
+            target_draws.check(n_draws, d)
         mean_bits, variance_bits = (
             np.packbits(graphs.reshape(n_draws, -1), axis=1) for graphs in pair
         )
@@ -124,6 +139,7 @@ class Posterior(ReadOnlyArrays):
                 "log_posterior": _per_draw(log_posterior, np.float64, n_draws, "log_posterior"),
                 "chains": _per_draw(chains, np.int32, n_draws, "chains"),
                 "doubt": doubt,
+                "target_draws": target_draws,
                 "_mean_bits": mean_bits,
                 "_variance_bits": variance_bits,
             }
@@ -168,7 +184,17 @@ class Posterior(ReadOnlyArrays):
         mean_graph, variance_graph = unpack(
             np.stack([self._mean_bits[which], self._variance_bits[which]]), self.n_variables
         )
-        return MomentGraph(self.names, mean_graph, variance_graph)
+        targets = self.target_draws
+        if targets is None:
+            return MomentGraph(self.names, mean_graph, variance_graph)
+        return TargetedGraph(
+            names=self.names,
+            mean_graph=mean_graph,
+            variance_graph=variance_graph,
+            regimes=targets.nodes,
+            mean_targets=targets.mean[which],
+            variance_targets=targets.variance[which],
+        )
 
     def __len__(self) -> int:
         return self.n_draws
@@ -196,6 +222,35 @@ class Posterior(ReadOnlyArrays):
     def edge_probability(self, cause: str, effect: str, moment: EdgeChoice = "either") -> float:
         """Return the probability of one edge."""
         return queries.edge_probability(self, cause, effect, moment)
+
+    def targets(self, regime: str | None = None) -> pd.DataFrame:
+        """Return which variables each regime changes: regime, variable, mean, variance.
+
+        The last two are the probabilities that the mean, and that the variance, of the variable
+        given its causes is another one than in the reference regime.
+
+        Parameters
+        ----------
+        regime : str, optional
+            The column of the regimes, or one of the regimes; all by default.
+
+        Raises
+        ------
+        OptionError
+            If the fit had no regimes, or not this one.
+        """
+        drawn = self.target_draws
+        if drawn is None:
+            raise OptionError("This fit had no regimes. State them: fit(X, regime=...).")
+        table = drawn.table(self.names)
+        if regime is None or regime == drawn.column:
+            return table
+        if regime not in drawn.levels:
+            raise OptionError(
+                f"Expected {quote(drawn.column)}, or one of its regimes {list(drawn.levels)}, "
+                f"which are compared with {quote(drawn.reference)}; got {quote(regime)}."
+            )
+        return table[table["regime"] == regime].reset_index(drop=True)
 
     def path_probability(self, cause: str, effect: str, moment: EdgeChoice = "either") -> float:
         """Return the probability of a directed path of edges that ``moment`` selects."""
@@ -310,6 +365,7 @@ class Posterior(ReadOnlyArrays):
             log_posterior=self.log_posterior,
             chains=self.chains,
             doubt=self.doubt,
+            target_draws=self.target_draws,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

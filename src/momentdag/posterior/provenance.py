@@ -1,4 +1,4 @@
-"""Where a posterior comes from."""
+"""Where a posterior comes from: engine, options, data, seed and version."""
 
 from __future__ import annotations
 

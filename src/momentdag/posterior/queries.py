@@ -254,8 +254,11 @@ def holds(posterior: Posterior, predicate: Callable[[MomentGraph], bool]) -> Boo
 
 
 def distinct_pairs(posterior: Posterior) -> Distinct:
-    """Return the distinct drawn pairs."""
-    return distinct_rows(np.hstack([posterior._mean_bits, posterior._variance_bits]))
+    """Return the distinct drawn pairs; with regimes, also by what these change."""
+    parts = [posterior._mean_bits, posterior._variance_bits]
+    if posterior.target_draws is not None:
+        parts.append(posterior.target_draws.bits)
+    return distinct_rows(np.hstack(parts))
 
 
 def distinct_rows(packed: npt.NDArray[np.uint8]) -> Distinct:

@@ -15,6 +15,7 @@ from momentdag.errors import StorageError, quote
 from momentdag.posterior.container import Posterior, unpack
 from momentdag.posterior.doubt import ModelDoubt
 from momentdag.posterior.provenance import Provenance
+from momentdag.posterior.targets import take_targets
 from momentdag.storage.archive import read_archive, write_archive
 from momentdag.storage.state import State, take_array, take_names
 
@@ -42,6 +43,9 @@ def save(posterior: Posterior, path: str | os.PathLike[str]) -> None:
         doubt = posterior.doubt
         arrays |= {"plain": doubt.plain, "misfit": doubt.misfit}
         content["world_searches"] = [doubt.n_searched, doubt.n_outside, doubt.recent_outside]
+    if posterior.target_draws is not None:
+        content["targets"], bits = posterior.target_draws.to_state()
+        arrays |= bits
     given = {name: array for name, array in arrays.items() if array is not None}
     write_archive(path, _KIND, content, given, _VERSION)
 
@@ -75,7 +79,10 @@ def _decode(state: State) -> Posterior:
     doubted = "world_searches" in content  # older files have none of it
     if doubted:
         expected |= {"plain": (np.float64, (3, d, d)), "misfit": (np.float64, (d,))}
-    if unexpected := sorted(set(arrays) - set(expected)):
+    targets = None
+    if "targets" in content:
+        targets = take_targets(content["targets"], arrays, n_draws, d)
+    if unexpected := sorted(set(arrays) - set(expected) - {"target_bits"}):
         raise StorageError(f"Unexpected array {quote(unexpected[0])}.")
     optional = {"log_posterior", "chains"} - set(arrays)
     checked = {
@@ -91,6 +98,7 @@ def _decode(state: State) -> Posterior:
         log_posterior=checked.get("log_posterior"),
         chains=checked.get("chains"),
         doubt=_decode_doubt(content["world_searches"], checked) if doubted else None,
+        target_draws=targets,
     )
 
 

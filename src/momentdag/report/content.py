@@ -15,6 +15,7 @@ from momentdag.posterior import Posterior
 from momentdag.posterior.queries import EdgeChoice
 from momentdag.report.assumptions import Assumption, judge_assumptions
 from momentdag.report.audit import Audit, audit_knowledge
+from momentdag.report.change import ChangeContent, describe_change
 from momentdag.report.checks import (
     CriticismContent,
     ScreeningContent,
@@ -29,6 +30,7 @@ from momentdag.report.picture import MIN_PROBABILITY, Picture, draw_picture
 from momentdag.report.variables import Effort, VariableContent, describe_variables
 from momentdag.report.world import WorldContent, check_model
 from momentdag.table import Dataset
+from momentdag.table.experimental import undisturbed_rows
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
@@ -55,6 +57,8 @@ class ReportContent:
     picture : Picture
     world : WorldContent or None
         Whether the model reproduces the data; None without mechanisms.
+    change : ChangeContent or None
+        What each regime changed; None without regimes.
     columns : ColumnsContent
         What was done to each column.
     edges : list of dict
@@ -81,6 +85,7 @@ class ReportContent:
     provenance: dict[str, Any]
     picture: Picture
     world: WorldContent | None
+    change: ChangeContent | None
     columns: ColumnsContent
     edges: list[dict[str, Any]]
     strongest: dict[str, list[dict[str, Any]]]
@@ -105,7 +110,8 @@ def gather_content(
 ) -> ReportContent:
     """Compute everything the page shows."""
     posterior = estimator.posterior_
-    checked = _rows_to_check(dataset)
+    usual = undisturbed_rows(dataset)
+    checked = _rows_to_check(usual)
     shown = _rows_to_show(checked.n_samples, effort.n_shown)
     consensus = consensus_pair(estimator)
     convergence = check_convergence(posterior)
@@ -113,7 +119,7 @@ def gather_content(
     if not checked.has_missing:  # else there are hardly any complete rows to look at
         screened = screen_data(estimator, checked, consensus)
         # The whole table is known as that of the fit.
-        whole = dataset if dataset.n_samples <= _MAX_CHECKED_ROWS else checked
+        whole = usual if usual.n_samples <= _MAX_CHECKED_ROWS else checked
         criticised = criticise_fit(estimator, whole, consensus, shown)
     assumptions = judge_assumptions(
         dataset,
@@ -133,7 +139,8 @@ def gather_content(
         n_rows_shown=len(shown),
         provenance=posterior.provenance.to_dict(),
         picture=draw_picture(estimator),
-        world=check_model(estimator, dataset),
+        world=check_model(estimator, usual),
+        change=describe_change(estimator),
         columns=describe_columns(estimator.result_.observed, dataset, account),
         edges=_edge_rows(estimator, only),
         strongest={

@@ -36,6 +36,7 @@ _SCRIPTS = (
 _SECTIONS = (
     ("glance", "At a glance"),
     ("world", "Model check"),
+    ("change", "What changed"),
     ("columns", "Columns"),
     ("graphs", "Graphs"),
     ("edges", "Edges"),
@@ -51,6 +52,7 @@ _SECTIONS = (
 _FOR_TEMPLATES = {
     "edges",
     "world",
+    "change",
     "columns",
     "strongest",
     "doubt",
@@ -88,6 +90,7 @@ def render_page(content: ReportContent) -> str:
             (name, label)
             for name, label in _SECTIONS
             if (name != "knowledge" or content.audit is not None)
+            and (name != "change" or content.change is not None)
             and (name != "world" or content.world is not None)
         ],
         min_probability=MIN_PROBABILITY,

@@ -29,11 +29,13 @@ from momentdag.simulate.misspecified import (
 from momentdag.simulate.mixed import MixedSimulation, mixed, mixed_from_graph, mixed_pair
 from momentdag.simulate.mixed_model import MixedOptions
 from momentdag.simulate.presets import preset, preset_descriptions, presets
+from momentdag.simulate.regimes import Change, RegimeSimulation, draw_changes, regimes
 from momentdag.simulate.sergio import Integration, sergio, sergio_from_graph
 from momentdag.simulate.simulation import Simulation
 
 __all__ = [
     "ADIABATIC_KINETICS",
+    "Change",
     "FactoryTable",
     "FactoryTruth",
     "Integration",
@@ -42,7 +44,9 @@ __all__ = [
     "Misspecification",
     "MixedOptions",
     "MixedSimulation",
+    "RegimeSimulation",
     "Simulation",
+    "draw_changes",
     "factory",
     "hide_cells",
     "hnm",
@@ -59,6 +63,7 @@ __all__ = [
     "preset_descriptions",
     "presets",
     "random_moment_graph",
+    "regimes",
     "sergio",
     "sergio_adiabatic",
     "sergio_adiabatic_from_graph",

@@ -3,6 +3,8 @@
 from momentdag.table.check import Check, check
 from momentdag.table.checks import MIN_SAMPLES
 from momentdag.table.dataset import Dataset
+from momentdag.table.experiment import Experiment, Regimes
+from momentdag.table.experimental import with_experiment
 from momentdag.table.files import MAX_FILE_BYTES
 from momentdag.table.kinds import KINDS, Kind
 from momentdag.table.observed import Observed
@@ -16,10 +18,13 @@ __all__ = [
     "Check",
     "ColumnRecipe",
     "Dataset",
+    "Experiment",
     "Kind",
     "Observed",
     "Prepared",
     "Recipe",
+    "Regimes",
     "check",
     "prepare_table",
+    "with_experiment",
 ]

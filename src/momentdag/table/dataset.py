@@ -26,10 +26,11 @@ from momentdag.table.checks import (
     check_shape,
     take_notes,
 )
+from momentdag.table.experiment import Experiment
 from momentdag.table.files import MAX_FILE_BYTES, Delimiter, read_file
 from momentdag.table.fingerprint import fingerprint
-from momentdag.table.kinds import Kind, check_labels, guess_kind, resolve_kinds
-from momentdag.table.observed import Observed, observe
+from momentdag.table.kinds import Kind, all_roots, check_labels, guess_kind, resolve_kinds
+from momentdag.table.observed import Observed, observe, observe_rows
 from momentdag.table.scaling import standardise_columns
 from momentdag.table.tables import FloatArray, check_names, quote, read_table
 
@@ -58,6 +59,8 @@ class Dataset(ReadOnlyArrays):
         Columns that are never effects; those of kind "time" always are.
     allow_missing : bool
         Accept NaN as missing cells; by default they are refused.
+    experiment : Experiment, optional
+        Regimes of the rows and cells that were set, see `momentdag.table.with_experiment`.
 
     Attributes
     ----------
@@ -94,6 +97,7 @@ class Dataset(ReadOnlyArrays):
     kinds: tuple[Kind, ...]
     labels: Mapping[str, tuple[str, ...]]
     roots: tuple[str, ...]
+    experiment: Experiment | None
     location: FloatArray
     scale: FloatArray
     standardised: FloatArray
@@ -107,6 +111,7 @@ class Dataset(ReadOnlyArrays):
         labels: Mapping[str, Sequence[str]] | None = None,
         roots: Sequence[str] = (),
         allow_missing: bool = False,
+        experiment: Experiment | None = None,
     ) -> None:
         table = read_table(values, names)
         check_shape(table.values.shape, min_variables=1)
@@ -116,12 +121,15 @@ class Dataset(ReadOnlyArrays):
         guesses = tuple(guess_kind(column) for column in table.values.T)
         resolved = resolve_kinds(table.names, guesses, kinds)
         texts = check_labels(table.names, table.values, resolved, {} if labels is None else labels)
+        if experiment is not None:
+            experiment.check(table.names, len(table.values))
         attributes: dict[str, object] = {
             "values": table.values,
             "names": table.names,
             "kinds": resolved,
             "labels": texts,
-            "roots": _all_roots(table.names, resolved, roots),
+            "roots": all_roots(table.names, resolved, roots),
+            "experiment": experiment,
             "location": location,
             "scale": scale,
             "standardised": standardised,
@@ -174,7 +182,7 @@ class Dataset(ReadOnlyArrays):
             check_shape(X.values.shape, min_variables)
             return X
         if isinstance(X, Dataset):
-            dataset = X._with(X.values, names)
+            dataset = X._with(X.values, names, X.experiment)
         else:
             table = read_table(X, names)
             check_shape(table.values.shape, min_variables)
@@ -267,14 +275,21 @@ class Dataset(ReadOnlyArrays):
 
         They are in original units; labelled columns hold their codes.
         """
-        return self._with(values, self.names)
+        return self._with(values, self.names, self.experiment)
 
     def take_rows(self, rows: npt.ArrayLike) -> Dataset:
         """Return some of the rows, given by number or as booleans, with the same columns."""
-        return self._with(self.values[np.asarray(rows)], self.names, allow_missing=True)
+        chosen = np.asarray(rows)
+        experiment = None if self.experiment is None else self.experiment.take_rows(chosen)
+        return self._with(self.values[chosen], self.names, experiment, allow_missing=True)
 
     def _with(
-        self, values: object, names: Sequence[str] | None, *, allow_missing: bool = False
+        self,
+        values: object,
+        names: Sequence[str] | None,
+        experiment: Experiment | None,
+        *,
+        allow_missing: bool = False,
     ) -> Dataset:
         new = check_names(self.names if names is None else names)
         if len(new) != self.n_variables:
@@ -285,21 +300,25 @@ class Dataset(ReadOnlyArrays):
         renamed = dict(zip(self.names, new, strict=True))
         labels = {renamed[name]: texts for name, texts in self.labels.items()}
         roots = [renamed[name] for name in self.roots]
-        return Dataset(values, new, self.kinds, labels, roots, allow_missing)
+        return Dataset(values, new, self.kinds, labels, roots, allow_missing, experiment)
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of names, values and stated kinds, as text; the same on every machine."""
-        return fingerprint(self.names, self.values, self.kinds, self.labels, self.roots)
+        own = fingerprint(self.names, self.values, self.kinds, self.labels, self.roots)
+        return own if self.experiment is None else self.experiment.fingerprint(own)
 
-    def observe(self, log_columns: tuple[str, ...] = ()) -> Observed:
+    def observe(self, log_columns: tuple[str, ...] = (), regime: str | None = None) -> Observed:
         """Return what answers need to know of the columns: ranges, moments, grids, correlations.
 
-        ``log_columns`` are natural logarithms of what the file holds.
+        ``log_columns`` are natural logarithms of what the file holds. Moments are those of rows
+        in which nothing was set, under one ``regime``, by default the reference.
         """
         moments = np.stack([self.location, self.scale])
         columns = (self.names, self.values, self.standardised, moments)
-        return observe(*columns, log_columns, self.kinds, self.labels, self.roots)
+        whole = observe(*columns, log_columns, self.kinds, self.labels, self.roots)
+        rows = None if self.experiment is None else self.experiment.undisturbed(regime)
+        return whole if rows is None else observe_rows(whole, self.values[rows])
 
     def summary(self) -> pd.DataFrame:
         """Return min, q05, median, q95, max, mean and sd of each column (index: its name)."""
@@ -369,16 +388,6 @@ class Dataset(ReadOnlyArrays):
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:6]) + (", ..." if self.n_variables > 6 else "")
         return f"Dataset({self.n_samples} samples, {self.n_variables} variables: {shown})"
-
-
-def _all_roots(
-    names: tuple[str, ...], kinds: tuple[Kind, ...], roots: Sequence[str]
-) -> tuple[str, ...]:
-    stray = [name for name in roots if name not in names]
-    if stray:
-        raise DataError(f"Expected roots among the columns {list(names)}; got {quote(stray[0])}.")
-    stated = zip(names, kinds, strict=True)
-    return tuple(name for name, kind in stated if kind == "time" or name in roots)
 
 
 def _check_option(name: str, value: int) -> None:

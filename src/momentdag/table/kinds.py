@@ -19,6 +19,7 @@ __all__ = [
     "KINDS",
     "MAX_LEVELS",
     "Kind",
+    "all_roots",
     "check_labels",
     "guess_kind",
     "levels_of",
@@ -191,3 +192,20 @@ def check_labels(
                 f"{len(levels)}."
             )
     return checked
+
+
+def all_roots(
+    names: tuple[str, ...], kinds: tuple[Kind, ...], roots: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the columns that are never effects: those stated and those of kind "time".
+
+    Raises
+    ------
+    DataError
+        If a stated one is no column.
+    """
+    stray = [name for name in roots if name not in names]
+    if stray:
+        raise DataError(f"Expected roots among the columns {list(names)}; got {quote(stray[0])}.")
+    stated = zip(names, kinds, strict=True)
+    return tuple(name for name, kind in stated if kind == "time" or name in roots)

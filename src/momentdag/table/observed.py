@@ -13,7 +13,7 @@ from momentdag.errors import DataError
 from momentdag.table.kinds import GRID_KINDS, KINDS, MAX_LEVELS, Kind, levels_of
 from momentdag.table.tables import FloatArray
 
-__all__ = ["MAX_LEVELS", "Observed", "correlate", "levels_of", "observe"]
+__all__ = ["MAX_LEVELS", "Observed", "correlate", "levels_of", "observe", "observe_rows"]
 
 _QUANTILES = {"min": 0.0, "q05": 0.05, "median": 0.5, "q95": 0.95, "max": 1.0}
 _COLUMNS = [*_QUANTILES, "mean", "sd"]
@@ -191,6 +191,31 @@ def observe(
     correlations = correlate(standardised)
     texts = {} if labels is None else dict(labels)
     return Observed(summary, levels, correlations, log_columns, in_file, by_name, texts, roots)
+
+
+def observe_rows(whole: Observed, values: FloatArray) -> Observed:
+    """Return the moments, quantiles and correlations of some rows (n, d) of a table.
+
+    Ranges and grids stay those of the whole: functions are learned from all rows.
+    """
+
+    def summarise(rows: FloatArray, before: pd.DataFrame) -> pd.DataFrame:
+        sd = np.nanstd(rows, axis=0)
+        # A column that does not move in these rows keeps its own sd as a unit.
+        sd = np.where(sd > 0, sd, before["sd"])
+        table = _summarise(whole.names, rows, np.stack([np.nanmean(rows, axis=0), sd]))
+        table[["min", "max"]] = before[["min", "max"]]
+        return table
+
+    summary = summarise(values, whole.summary)
+    in_file = None
+    if whole.in_file is not None:
+        held = values.copy()
+        logs = [whole.names.index(name) for name in whole.log_columns]
+        held[:, logs] = np.exp(values[:, logs])
+        in_file = summarise(held, whole.in_file)
+    centred = (values - summary["mean"].to_numpy()) / summary["sd"].to_numpy()
+    return replace(whole, summary=summary, in_file=in_file, correlations=correlate(centred))
 
 
 def _levels(column: FloatArray, kind: Kind | None) -> FloatArray | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from momentdag.errors import DataError, OptionError, quote
 from momentdag.table.check import Check, check_raw, read_any
@@ -44,6 +45,8 @@ class Prepared:
         Columns that are natural logarithms of what the source holds.
     summary : tuple of str
         At most three sentences for people.
+    rows : bool array, shape (n,), or None
+        Which rows of the source are in it; None for all.
     """
 
     dataset: Dataset
@@ -52,6 +55,7 @@ class Prepared:
     changes: tuple[str, ...] = ()
     log_columns: tuple[str, ...] = ()
     summary: tuple[str, ...] = ()
+    rows: npt.NDArray[np.bool_] | None = None
 
 
 def prepare_table(
@@ -183,7 +187,7 @@ def _apply(raw: RawTable, recipe: Recipe, check: Check | None) -> Prepared:
     )
     account = _account(recipe, check)
     summary = _summarise(recipe, dataset, raw, check)
-    return Prepared(dataset, recipe, account, changes, tuple(log_columns), summary)
+    return Prepared(dataset, recipe, account, changes, tuple(log_columns), summary, rows)
 
 
 def _list(changes: Sequence[str]) -> str:

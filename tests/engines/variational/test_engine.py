@@ -15,9 +15,10 @@ from studies.linear_gaussian import linear_gaussian
 import momentdag as md
 from momentdag.engines.protocol import FitRequest, silent
 from momentdag.engines.variational.engine import VariationalEngine
+from momentdag.errors import OptionError
 from momentdag.metrics import expected_shd
 from momentdag.simulate import preset
-from momentdag.table import Dataset
+from momentdag.table import Dataset, with_experiment
 
 NAMES = ["x1", "x2", "x3"]
 
@@ -177,3 +178,11 @@ def test_a_hundred_thousand_rows_fit_by_mini_batches(fit):
     # Twenty standardised columns cost 28 nats without a cause.
     assert trace[-1] > -27.5
     assert found.posterior.n_draws == 200
+
+
+def test_regimes_and_interventions_are_for_the_other_engine():
+    table = Dataset(np.random.default_rng(0).normal(size=(40, 2)), ["a", "b"])
+    engine = VariationalEngine()
+    for stated in ({"regime": ["x", "y"] * 20}, {"interventions": ["a"] * 5 + [""] * 35}):
+        with pytest.raises(OptionError, match="neither regimes nor interventions"):
+            engine.check(with_experiment(table, **stated))

@@ -17,6 +17,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from momentdag.engines.evidence.imputation import fit_completions
+from momentdag.engines.evidence.local.interventions import (
+    InterventionScorer,
+    reordered_cells,
+    scorer_of,
+)
 from momentdag.engines.evidence.local.location_scale import LocalScorer
 from momentdag.engines.evidence.local.protocol import Evidences
 from momentdag.engines.evidence.model import EvidenceModel
@@ -48,14 +53,20 @@ from momentdag.engines.evidence.search.structure_search import (
 )
 from momentdag.engines.evidence.search.tuning import TUNING
 from momentdag.engines.evidence.support.checkpoint import StageCheckpoint
-from momentdag.engines.protocol import FitRequest, FitResult
+from momentdag.engines.protocol import FitRequest, FitResult, FittedModel
+from momentdag.engines.regimes import (
+    RegimeModel,
+    add_indicators,
+    observe_regimes,
+    split_targets,
+)
 from momentdag.engines.standardise import StandardisedTable, as_inputs, log_counts
 from momentdag.errors import OptionError
 from momentdag.graph import MomentGraph
 from momentdag.parallel import shared
 from momentdag.posterior import ModelDoubt, Posterior, Provenance
 from momentdag.storage.state import State
-from momentdag.table import Dataset
+from momentdag.table import Dataset, Experiment
 from momentdag.table.checks import check_numbers
 
 __all__ = ["METHOD_VERSION", "EvidenceEngine"]
@@ -79,6 +90,11 @@ class EvidenceEngine:
 
     def check(self, dataset: Dataset) -> None:
         """Refuse what the linear family cannot take: categories and missing cells."""
+        if dataset.experiment is not None and dataset.has_missing:
+            raise OptionError(
+                "Missing cells are not imputed in tables with regimes or interventions.",
+                fit_with={"missing": "drop"},
+            )
         if self.options.family != "linear":
             return
         check_numbers(dataset.names, dataset.kinds, "The linear family")
@@ -104,17 +120,33 @@ class EvidenceEngine:
     def _fit_complete(self, request: FitRequest) -> FitResult:
         """Fit a table without missing cells."""
         options, table = self.options, log_counts(request.table, request.dataset)
-        if options.method == "exact" and request.dataset.n_variables > MAX_VARIABLES:
+        experiment = request.dataset.experiment
+        experiment = Experiment() if experiment is None else experiment
+        regimes, set_cells = experiment.regimes, experiment.set_cells
+        if regimes is not None:
+            table = add_indicators(table, regimes)
+        if set_cells is not None:
+            set_cells = reordered_cells(set_cells, table.columns)
+        n_variables = len(table.columns)
+        if options.method == "exact" and n_variables > MAX_VARIABLES:
             raise OptionError(
-                f"The exact method takes at most {MAX_VARIABLES} variables; the table has "
-                f"{request.dataset.n_variables}.",
+                f"The exact method takes at most {MAX_VARIABLES} variables, regimes among them; "
+                f"the table has {n_variables}.",
                 fit_with={"engine_options": {"method": "chain"}},
             )
         # What is searched for and scored is the same for every seed; only draws are drawn with it.
         row_rng, *search_rngs = np.random.default_rng(_SEED).spawn(3)
         stage_rngs = [*search_rngs, request.rng]
         units = table.units.reordered(table.columns)
-        problem = pose_problem(row_rng, table.values, request.canonical_knowledge, options, units)
+        problem = pose_problem(
+            row_rng,
+            table.values,
+            request.canonical_knowledge,
+            options,
+            units,
+            n_regimes=0 if regimes is None else len(regimes.others),
+            set_cells=set_cells,
+        )
         stages = _Stages(problem, request)
         status = "complete"
         # One thread inside: sums then do not depend on how many cores there are.
@@ -128,12 +160,14 @@ class EvidenceEngine:
                 stages.finalize_partial()
         all_rows = None
         if len(problem.values) < table.n_samples:
-            all_rows = AllRows(as_inputs(table.values))
+            all_rows = AllRows(as_inputs(table.values), set_cells=set_cells)
         return self._package(request, table, stages, all_rows, status)
 
-    def restore_model(self, state: State) -> EvidenceModel:
+    def restore_model(self, state: State) -> FittedModel:
         """Return the fitted model that gave ``state``."""
-        return EvidenceModel.from_state(state)
+        model = EvidenceModel.from_state(state)
+        stored = state.content.get("in_regimes")
+        return model if stored is None else RegimeModel.around(model, stored)
 
     def _package(
         self,
@@ -156,30 +190,54 @@ class EvidenceEngine:
         }
         if problem.worlds is not None:
             settings["n_worlds"] = min(problem.worlds.n_worlds, request.n_draws)
-        doubt = None if stages.doubt is None else stages.doubt.reordered(table.places)
+        regimes = None if dataset.experiment is None else dataset.experiment.regimes
+        mean_graphs = table.restore(draws.mean_graphs)
+        variance_graphs = table.restore(draws.variance_graphs)
+        targets = None
+        if regimes is not None:
+            mean_graphs, variance_graphs, targets = split_targets(
+                regimes, mean_graphs, variance_graphs
+            )
+        d = dataset.n_variables
+        doubt = None if stages.doubt is None else stages.doubt.reordered(table.places[:d])
         posterior = Posterior(
             dataset.names,
-            table.restore(draws.mean_graphs),
-            table.restore(draws.variance_graphs),
+            mean_graphs,
+            variance_graphs,
             Provenance("evidence", settings, dataset.fingerprint, request.seed, status=status),
             log_posterior=draws.log_posterior,
             chains=draws.chains,
             doubt=doubt,
+            target_draws=targets,
         )
         best_pair = adjacency(stages.result.best.parents)
         # Log posteriors of different worlds are not comparable: there the search has the last word.
         if problem.worlds is None and draws.gain >= 0:
             top = int(np.argmax(draws.log_posterior))
             best_pair = draws.mean_graphs[top], draws.variance_graphs[top]
-        best_graph = MomentGraph(dataset.names, *map(table.restore, best_pair))
+        d = dataset.n_variables
+        mean_graph, variance_graph = (table.restore(graph)[:d, :d] for graph in best_pair)
+        best_graph = MomentGraph(dataset.names, mean_graph, variance_graph)
         details = {**stages.details, "local_scores": problem.counts.to_dict()}
         if doubt is not None:
             details["misfit"] = doubt.misfit_by_name(dataset.names)
         scorer = problem.scorer(problem.hyperparameters)
-        model = None
-        if isinstance(scorer, LocalScorer):
+        model: FittedModel | None = None
+        if isinstance(scorer, LocalScorer | InterventionScorer) and isinstance(
+            scorer_of(scorer, 0), LocalScorer
+        ):
             model = EvidenceModel(table.units, table.columns, scorer, rows=all_rows)
-        return FitResult(posterior, model, best_graph, dataset.observe(), status, details)
+            if targets is not None:
+                model = RegimeModel.of(model, targets)
+        return FitResult(
+            posterior,
+            model,
+            best_graph,
+            dataset.observe(),
+            status,
+            details,
+            observe_regimes(dataset),
+        )
 
 
 class _Stages:
@@ -277,7 +335,10 @@ class _Stages:
             )
             entries = [pool.parents for pool in pools]
         misfit = misfit_indices(search, worlds, entries, result.best, self.problem.options.tau)
-        self.doubt = ModelDoubt(plain, misfit, *details.get("world_searches", {}).values())
+        d = search.prior.n_variables  # without regimes
+        self.doubt = ModelDoubt(
+            plain[:, :d, :d], misfit, *details.get("world_searches", {}).values()
+        )
         self.details |= details
         self._checkpoint.save_draws(key, self.draws, details, self.doubt)
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from momentdag.engines.evidence.calibration import calibrate
 from momentdag.engines.evidence.discrete import DiscreteEvidenceMechanism, discrete_mechanism
+from momentdag.engines.evidence.local.interventions import InterventionScorer, scorer_of
 from momentdag.engines.evidence.local.location_scale import LocalFit, LocalScorer
 from momentdag.engines.evidence.local.mixed import MixedScorer
 from momentdag.engines.evidence.local.protocol import Parents
@@ -51,7 +52,7 @@ class EvidenceModel:
         Of the data's columns.
     columns : int array, shape (d,)
         The engine's order of the columns.
-    scorer : LocalScorer
+    scorer : LocalScorer or InterventionScorer
         Of the rows that structure was learned from.
     budget_bytes : int
     rows : AllRows or None
@@ -62,7 +63,7 @@ class EvidenceModel:
         self,
         units: ColumnUnits,
         columns: npt.NDArray[np.intp],
-        scorer: LocalScorer,
+        scorer: LocalScorer | InterventionScorer,
         budget_bytes: int = _BUDGET_BYTES,
         rows: AllRows | None = None,
     ) -> None:
@@ -118,7 +119,8 @@ class EvidenceModel:
     def _fitted(
         self, variable: int, parents: Parents
     ) -> LocalMechanism | DiscreteEvidenceMechanism:
-        scorer = self.scorer
+        scorer = scorer_of(self.scorer, variable)
+        all_rows = None if self.rows is None else self.rows.of(variable)
         fit = scorer.fit(variable, parents)
         if not isinstance(fit, LocalFit):
             assert isinstance(scorer, MixedScorer)
@@ -126,9 +128,9 @@ class EvidenceModel:
         mean_basis = scorer.mean_features.projection(parents.mean)
         scale_basis = scorer.variance_features.projection(parents.variance)
         u, variances = scorer.scale_posterior(fit, parents)
-        if self.rows is not None and fit.converged:
+        if all_rows is not None and fit.converged:
             found = refit(
-                self.rows,
+                all_rows,
                 variable,
                 (mean_basis.in_box(), scale_basis.in_box()),
                 Coefficients(fit.mean, u, variances, fit.tails, fit.noise),
@@ -139,10 +141,10 @@ class EvidenceModel:
             fit = fit._replace(mean=found.mean, tails=found.tails, noise=found.noise)
             u, variances = found.scale, found.scale_variances
         rows, target = scorer.mean_features.values, scorer.columns[variable]
-        if self.rows is not None:
+        if all_rows is not None:
             # Every so many rows: tables are often sorted.
-            step = -(-len(self.rows.values) // _CALIBRATION_ROWS)
-            rows, target = self.rows.values[::step], self.rows.targets[::step, variable]
+            step = -(-len(all_rows.values) // _CALIBRATION_ROWS)
+            rows, target = all_rows.values[::step], all_rows.targets[::step, variable]
         P = scale_basis(rows)
         calibration = calibrate(
             target,
@@ -249,7 +251,7 @@ class _Functions(Mapping[str, AnyMechanism]):
             if isinstance(mechanism, DiscreteEvidenceMechanism):
                 self._made[name] = mechanism
                 return mechanism
-            column = model.scorer.mean_features.values[:, variable]
+            column = scorer_of(model.scorer, variable).mean_features.values[:, variable]
             self._made[name] = EvidenceMechanism(mechanism, model._units, variable, column)
         return self._made[name]
 

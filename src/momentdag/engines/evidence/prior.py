@@ -35,6 +35,8 @@ class ModularPrior:
         For each effect the bit mask of the causes it must have.
     allowed_mean, allowed_variance : sequence of int
         For each effect the bit mask of the causes it may have.
+    n_regimes : int
+        The last so many variables are regimes.
     """
 
     mean_log_odds: FloatArray
@@ -44,6 +46,12 @@ class ModularPrior:
     required_either: tuple[int, ...]
     allowed_mean: tuple[int, ...]
     allowed_variance: tuple[int, ...]
+    n_regimes: int = 0
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables that are no regimes."""
+        return len(self.required_mean) - self.n_regimes
 
     def log_weight(self, variable: int, parents: Parents) -> float:
         """Return the sum of the log odds of the edges into ``variable``."""
@@ -93,15 +101,24 @@ class GraphPrior:
     knowledge : CompiledKnowledge
     with_variance_graph : bool
         False for families without variance parents: the variance graph is empty.
+    n_regimes : int
+        The last so many variables are regimes, whose edges have stated probabilities.
     """
 
     knowledge: CompiledKnowledge
     with_variance_graph: bool
+    n_regimes: int = 0
 
     @property
     def n_variables(self) -> int:
         """Number of variables."""
         return self.knowledge.n_variables
+
+    @property
+    def _n_possible(self) -> int:
+        """Number of pairs of variables that are no regimes."""
+        n = self.n_variables - self.n_regimes
+        return n * (n - 1) // 2
 
     def _log_odds(self) -> tuple[FloatArray, FloatArray]:
         return self.knowledge.log_odds_mean, self.knowledge.log_odds_variance
@@ -126,13 +143,13 @@ class GraphPrior:
 
     def log_rate(self, n_edges: npt.ArrayLike) -> FloatArray:
         """Return the log prior of one graph with ``n_edges`` edges of unstated probability."""
-        possible = self.n_variables * (self.n_variables - 1) // 2
+        possible = self._n_possible
         k = np.minimum(np.asarray(n_edges), possible)
         return np.asarray(betaln(k + 1.0, possible - k + 1.0))
 
     def modular(self, n_mean_edges: float, n_variance_edges: float) -> ModularPrior:
         """Return the prior with its edge rates fixed at the given numbers of edges."""
-        possible = self.n_variables * (self.n_variables - 1) / 2
+        possible = self._n_possible
         odds = []
         for k, stated in zip((n_mean_edges, n_variance_edges), self._log_odds(), strict=True):
             base = np.log((k + 1) / (possible - k + 1))
@@ -160,4 +177,5 @@ class GraphPrior:
             masks(off_diagonal & ~known.forbidden_variance)
             if self.with_variance_graph
             else masks(no_variance),
+            self.n_regimes,
         )

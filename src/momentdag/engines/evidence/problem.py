@@ -12,12 +12,14 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from momentdag.engines.evidence.local.hyperparameters import Hyperparameters, make_scorer
+from momentdag.engines.evidence.local.interventions import InterventionScorer
 from momentdag.engines.evidence.local.mixed import has_variance_parents
 from momentdag.engines.evidence.local.protocol import Evidences, ScoreCounts, Scorer
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.prior import GraphPrior
 from momentdag.engines.evidence.sampling.worlds import Worlds, canonical_rows
 from momentdag.engines.evidence.search.parents import ParentSearch
+from momentdag.engines.evidence.search.rows import choose_rows
 from momentdag.engines.evidence.search.tuning import TUNING
 from momentdag.engines.evidence.support.shared_cache import SharedCache
 from momentdag.engines.standardise import ColumnUnits, as_inputs
@@ -52,6 +54,8 @@ class Problem:
         Of the local scores that were computed in this process.
     worlds : Worlds or None
         Worlds in which local scores are noted as they are made.
+    set_cells : bool array, shape (n, d), or None
+        The cells that an experimenter set: they are no evidence on their causes.
     """
 
     values: FloatArray
@@ -64,6 +68,7 @@ class Problem:
     candidates: tuple[int, ...] | None = None
     counts: ScoreCounts = field(default_factory=ScoreCounts)
     worlds: Worlds | None = None
+    set_cells: npt.NDArray[np.bool_] | None = None
 
     @property
     def knowledge(self) -> CompiledKnowledge:
@@ -74,6 +79,11 @@ class Problem:
     def n_variables(self) -> int:
         """Number of variables."""
         return self.prior.n_variables
+
+    @property
+    def variables(self) -> int:
+        """Bit mask of the variables that are no regimes."""
+        return (1 << (self.n_variables - self.prior.n_regimes)) - 1
 
     @property
     def is_large(self) -> bool:
@@ -100,24 +110,28 @@ class Problem:
 
     def with_fewer_rows(self, rng: np.random.Generator, n_rows: int) -> Problem:
         """Return the problem on ``n_rows`` random rows."""
-        rows = np.sort(rng.choice(len(self.values), n_rows, replace=False))
+        n_regimes = self.prior.n_regimes
+        rows = choose_rows(rng, self.values, n_rows, n_regimes)
         n_inducing = min(len(self.inducing_rows), n_rows)
         return replace(
             self,
             values=self.values[rows],
-            inducing_rows=np.sort(rng.choice(n_rows, n_inducing, replace=False)),
+            inducing_rows=choose_rows(rng, self.values[rows], n_inducing, n_regimes),
+            set_cells=None if self.set_cells is None else self.set_cells[rows],
         )
 
     def scorer(self, hyperparameters: Hyperparameters) -> Scorer:
         """Return a scorer with other hyper-parameters."""
-        scorer = make_scorer(
-            self.values,
-            self.values,
-            self.inducing_rows,
-            hyperparameters,
-            self.options,
-            self.units,
-        )
+
+        def make(values: FloatArray, inducing_rows: npt.NDArray[np.intp]) -> Scorer:
+            chosen = (hyperparameters, self.options, self.units)
+            return make_scorer(values, values, inducing_rows, *chosen)
+
+        scorer: Scorer
+        if self.set_cells is None:
+            scorer = make(self.values, self.inducing_rows)
+        else:
+            scorer = InterventionScorer(self.values, self.inducing_rows, self.set_cells, make)
         scorer.counts = self.counts
         return scorer
 
@@ -142,6 +156,8 @@ def pose_problem(
     knowledge: CompiledKnowledge,
     options: EvidenceOptions,
     units: ColumnUnits | None = None,
+    n_regimes: int = 0,
+    set_cells: npt.NDArray[np.bool_] | None = None,
 ) -> Problem:
     """Return the problem that the first search starts from.
 
@@ -155,6 +171,10 @@ def pose_problem(
     options : EvidenceOptions
     units : ColumnUnits, optional
         Of the columns, with their kinds.
+    n_regimes : int
+        The last so many columns tell the regime of a row.
+    set_cells : bool array, shape (n, d), optional
+        The cells that an experimenter set.
 
     Raises
     ------
@@ -163,16 +183,19 @@ def pose_problem(
     """
     causes = as_inputs(values)
     # In an order of their own, so that nothing that is chosen from rows depends on their places.
-    causes = causes[canonical_rows(causes)]
+    rows = canonical_rows(causes)
     if len(causes) > options.max_rows:
-        causes = causes[np.sort(rng.choice(len(causes), options.max_rows, replace=False))]
+        rows = rows[choose_rows(rng, causes[rows], options.max_rows, n_regimes)]
+    causes = causes[rows]
+    if set_cells is not None:
+        set_cells = set_cells[rows]
     knowledge = _without_impossible_edges(knowledge, () if units is None else units.kinds)
     n_inducing = options.n_inducing
     if n_inducing is None:
         n_inducing = min(max(40, len(causes) // 20), 80)
     n_inducing = min(n_inducing, len(causes))
-    inducing_rows = np.sort(rng.choice(len(causes), n_inducing, replace=False))
-    prior = GraphPrior(knowledge, options.family == "gp")
+    inducing_rows = choose_rows(rng, causes, n_inducing, n_regimes)
+    prior = GraphPrior(knowledge, options.family == "gp", n_regimes)
     only_variance = knowledge.required_variance | (
         knowledge.required_either & knowledge.forbidden_mean
     )
@@ -183,9 +206,10 @@ def pose_problem(
             fit_with={"engine_options": {"family": "gp"}},
         )
     # To begin with, one edge a variable, or half of all there could be.
-    d = knowledge.n_variables
+    d = knowledge.n_variables - n_regimes
     expected = min(d, d * (d - 1) / 4)
-    return Problem(causes, units, inducing_rows, options, prior, (expected, expected))
+    rates = (expected, expected)
+    return Problem(causes, units, inducing_rows, options, prior, rates, set_cells=set_cells)
 
 
 def _without_impossible_edges(

@@ -48,15 +48,25 @@ class AllRows(NamedTuple):
     values : float array, shape (n, d)
     effects : float array, shape (n, d), or None
         The columns as effects, if they differ (runs of earlier versions).
+    set_cells : bool array, shape (n, d), or None
+        The cells that an experimenter set.
     """
 
     values: FloatArray
     effects: FloatArray | None = None
+    set_cells: npt.NDArray[np.bool_] | None = None
 
     @property
     def targets(self) -> FloatArray:
         """The columns as effects, (n, d)."""
         return self.values if self.effects is None else self.effects
+
+    def of(self, variable: int) -> AllRows:
+        """Return the rows in which a variable was not set."""
+        if self.set_cells is None or not self.set_cells[:, variable].any():
+            return self
+        used = ~self.set_cells[:, variable]
+        return AllRows(self.values[used], None if self.effects is None else self.effects[used])
 
     def every(self, step: int) -> AllRows:
         """Return every so many rows."""

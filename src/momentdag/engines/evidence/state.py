@@ -18,6 +18,7 @@ from momentdag.engines.evidence.local.hyperparameters import (
     hyperparameters_of,
     make_scorer,
 )
+from momentdag.engines.evidence.local.interventions import InterventionScorer, scorer_of
 from momentdag.engines.evidence.local.location_scale import LocalScorer, NoiseFamily
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.evidence.refit import AllRows
@@ -28,6 +29,7 @@ from momentdag.storage.state import Arrays, State, take_array, take_floats
 __all__ = ["ModelParts", "read_parts", "write_parts"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 
 class ModelParts(NamedTuple):
@@ -39,40 +41,50 @@ class ModelParts(NamedTuple):
         In the order of the data's columns.
     columns : int array, shape (d,)
         The engine's order of the columns.
-    scorer : LocalScorer
+    scorer : LocalScorer or InterventionScorer
     rows : AllRows or None
     """
 
     units: ColumnUnits
     columns: npt.NDArray[np.intp]
-    scorer: LocalScorer
+    scorer: LocalScorer | InterventionScorer
     rows: AllRows | None
 
 
 def write_parts(parts: ModelParts) -> State:
     """Return the parts of a model as a state."""
     units, columns, scorer, rows = parts
-    features = scorer.mean_features
-    arrays = {
+    own: LocalScorer = scorer_of(scorer, 0)
+    values, inducing_rows, targets = (
+        own.mean_features.values,
+        own.mean_features.inducing_rows,
+        own.columns.T,
+    )
+    if isinstance(scorer, InterventionScorer):
+        values, inducing_rows, targets = scorer.values, scorer.inducing_rows, scorer.values
+    arrays: dict[str, npt.NDArray[Any]] = {
         "location": units.location,
         "scale": units.scale,
         "columns": columns.astype(np.int64),
-        "values": features.values,
-        "inducing_rows": features.inducing_rows.astype(np.int64),
+        "values": values,
+        "inducing_rows": inducing_rows.astype(np.int64),
     }
     # Effects differ from causes only in runs of earlier versions, which spread tied values.
-    targets = scorer.columns.T
-    if not np.array_equal(features.values, targets):
+    if not np.array_equal(values, targets):
         arrays["targets"] = targets
+    if isinstance(scorer, InterventionScorer):
+        arrays["set_cells"] = scorer.set_cells
     if rows is not None:
         arrays["all_values"] = rows.values
+        if rows.set_cells is not None:
+            arrays["all_set_cells"] = rows.set_cells
         if rows.effects is not None:
             arrays["all_targets"] = rows.effects
     content = {
         "names": list(units.names),
         "kinds": list(units.kinds),
-        "noise": scorer.noise,
-        "hyperparameters": asdict(hyperparameters_of(scorer)),
+        "noise": own.noise,
+        "hyperparameters": asdict(hyperparameters_of(own)),
     }
     return State(content, arrays)
 
@@ -98,15 +110,24 @@ def read_parts(state: State) -> ModelParts:
     noise: Any = state.content.get("noise")
     if noise not in get_args(NoiseFamily):
         raise StorageError(f"Expected noise among {get_args(NoiseFamily)}; got {quote(noise)}.")
-    scorer = make_scorer(
-        values,
-        _targets(arrays, "targets", values),
-        inducing_rows,
-        _hyperparameters(state.content.get("hyperparameters")),
-        EvidenceOptions(noise=noise),
-        units.reordered(columns),
-    )
-    assert isinstance(scorer, LocalScorer)  # as the family is not the linear one
+    hyperparameters = _hyperparameters(state.content.get("hyperparameters"))
+
+    def make(values: FloatArray, inducing_rows: IndexArray, targets: FloatArray) -> LocalScorer:
+        chosen = (hyperparameters, EvidenceOptions(noise=noise), units.reordered(columns))
+        made = make_scorer(values, targets, inducing_rows, *chosen)
+        assert isinstance(made, LocalScorer)  # as the family is not the linear one
+        return made
+
+    scorer: LocalScorer | InterventionScorer
+    if "set_cells" in arrays:
+        set_cells = take_array(arrays, "set_cells", np.bool_, (n, d))
+        if set_cells.all(axis=0).any():
+            raise StorageError("Expected rows in which each variable was not set; one has none.")
+        scorer = InterventionScorer(
+            values, inducing_rows, set_cells, lambda rows, inducing: make(rows, inducing, rows)
+        )
+    else:
+        scorer = make(values, inducing_rows, _targets(arrays, "targets", values))
     rows = None
     if "all_values" in arrays:
         all_values = take_floats(arrays, "all_values", (None, d))
@@ -115,7 +136,10 @@ def read_parts(state: State) -> ModelParts:
         effects = None
         if "all_targets" in arrays:
             effects = take_floats(arrays, "all_targets", all_values.shape)
-        rows = AllRows(all_values, effects)
+        all_set = None
+        if "all_set_cells" in arrays:
+            all_set = take_array(arrays, "all_set_cells", np.bool_, all_values.shape)
+        rows = AllRows(all_values, effects, all_set)
     return ModelParts(units, columns, scorer, rows)
 
 

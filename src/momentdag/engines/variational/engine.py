@@ -60,6 +60,11 @@ class VariationalEngine:
                 "The variational engine takes complete tables; this one has missing cells.",
                 fit_with={"missing": "drop"},
             )
+        if dataset.experiment is not None:
+            raise OptionError(
+                "The variational engine knows neither regimes nor interventions; the evidence "
+                "engine does."
+            )
         check_numbers(dataset.names, dataset.kinds, "The variational engine")
 
     def fit(self, request: FitRequest) -> FitResult:

@@ -57,7 +57,9 @@ def test_worlds_differ_in_how_far_the_model_is_doubted():
     assert np.median(taus) == pytest.approx(2.0, rel=0.02)
     assert np.median(taus[:50]) == pytest.approx(2.0, rel=0.1)  # any first ones are like all
     assert np.log(taus).std() == pytest.approx(0.8, rel=0.05)
-    assert spread_taus(400, 2.0, 500).max() == pytest.approx((500 / 60) ** 0.5)  # 60 clusters are left
+    assert spread_taus(400, 2.0, 500).max() == pytest.approx(
+        (500 / 60) ** 0.5
+    )  # 60 clusters are left
     assert spread_taus(400, 2.0, 60).max() == 2.0  # who asks for more doubt gets it
 
 

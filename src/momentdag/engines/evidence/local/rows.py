@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from momentdag.engines.evidence.local.interventions import scorer_of, used_rows
 from momentdag.engines.evidence.local.location_scale import LocalFit, LocalScorer
 from momentdag.engines.evidence.local.protocol import Parents
 
@@ -30,12 +31,23 @@ _LARGEST_MOVE = 0.3
 decide a world."""
 
 
-def row_log_densities(scorer: LocalScorer, variable: int, parents: Parents, fit: Any) -> FloatArray:
+def row_log_densities(scorer: Any, variable: int, parents: Parents, fit: Any) -> FloatArray:
     """Return the log density of every row with the row itself left out, nearly, (n,).
 
     Levels of discrete variables pull little, their functions being smooth: those rows are taken as
-    they are. A score that failed has zeros: its evidence is minus infinity in any case.
+    they are. A score that failed has zeros: its evidence is minus infinity in any case. Rows in
+    which the variable was set have zeros, too: they are in no likelihood.
     """
+    rows = used_rows(scorer, variable)
+    own = _log_densities(scorer_of(scorer, variable), variable, parents, fit)
+    if rows is None:
+        return own
+    every = np.zeros(scorer.n_samples)
+    every[rows] = own
+    return every
+
+
+def _log_densities(scorer: LocalScorer, variable: int, parents: Parents, fit: Any) -> FloatArray:
     if not np.isfinite(fit.log_evidence):
         return np.zeros(scorer.columns.shape[1])
     if not isinstance(fit, LocalFit) or fit.coarse is not None:

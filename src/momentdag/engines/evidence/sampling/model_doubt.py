@@ -96,12 +96,13 @@ def misfit_indices(
     tau : float
         Standard deviation of the weights in the middle world.
     """
-    d = len(best.parents)
+    d = search.prior.n_variables
     if tau == 0 or worlds.n_worlds < _LEAST_WORLDS:
         return np.full(d, np.nan)
     variances, gains = np.zeros(d), np.zeros(d)
-    ahead = 0  # who precedes i in the best order
-    for i in best.order:
+    # Who precedes i in the best order; regimes, which come last, precede everyone.
+    ahead = sum(1 << regime for regime in range(d, len(best.parents)))
+    for i in (variable for variable in best.order if variable < d):
         for j in range(d):
             if best.parents[j].union >> i & 1:
                 turned = _turn_round(search, entries, best, i, j, ahead)

@@ -107,8 +107,11 @@ def _climb(
 
 
 def make_world_pools(search: ParentSearch, worlds: Worlds) -> list[WorldPool]:
-    """Collect, for each variable, the scored parents that matter in some world."""
-    return [_make_pool(search, worlds, j) for j in range(len(search.candidates))]
+    """Collect, for each variable, the scored parents that matter in some world.
+
+    Regimes, which come last and have no parents, have no pool.
+    """
+    return [_make_pool(search, worlds, j) for j in range(search.prior.n_variables)]
 
 
 def _make_pool(search: ParentSearch, worlds: Worlds, variable: int) -> WorldPool:
@@ -121,7 +124,9 @@ def _make_pool(search: ParentSearch, worlds: Worlds, variable: int) -> WorldPool
     # Ties cannot depend on the order in which scores were made.
     scored.sort(key=lambda entry: (-entry[0], entry[1]))
     values = np.array([value for value, _ in scored])
-    unions = to_words((parents.union for _, parents in scored), d)
+    # Regimes come before everything: no order is closed to their effects.
+    variables = (1 << search.prior.n_variables) - 1
+    unions = to_words((parents.union & variables for _, parents in scored), d)
 
     def deviation(k: int, dominator: int) -> FloatArray:
         return worlds.balanced(search, variable, scored[k][1], scored[dominator][1])
@@ -209,8 +214,10 @@ def draw_in_world(
     Without a world, they are drawn given the rows as they are.
     """
     d = len(pools)
+    no_parents = (Parents(0, 0),) * prior.n_regimes
     precedes = prior.knowledge.precedes
-    before = [column_mask(precedes[:, j]) for j in range(d)]
+    before = [column_mask(precedes[:d, j]) for j in range(d)]
+    order = tuple(j for j in order if j < d)
     here = [
         OrderPool(pool.unions, pool.plain if world is None else pool.log_weight[:, world])
         for pool in pools
@@ -221,7 +228,7 @@ def draw_in_world(
     pairs, which = np.unique(chosen, axis=0, return_inverse=True)
     which = which.reshape(-1)
     graphs = [
-        adjacency(tuple(pool.parents[k] for pool, k in zip(pools, pair, strict=True)))
+        adjacency((*(pool.parents[k] for pool, k in zip(pools, pair, strict=True)), *no_parents))
         for pair in pairs
     ]
     mean_graphs = np.stack([mean for mean, _ in graphs])
@@ -233,7 +240,8 @@ def draw_in_world(
         modular = sum(float(pool.log_prior[e]) for pool, e in zip(pools, pair, strict=True))
         score = sum(float(pool.log_weight[e]) for pool, e in zip(here, pair, strict=True))
         unions = tuple(
-            pool.parents[e].union | mask for pool, e, mask in zip(pools, pair, before, strict=True)
+            pool.parents[e].union & (1 << d) - 1 | mask
+            for pool, e, mask in zip(pools, pair, before, strict=True)
         )
         log_weight[k] = log_prior[k] - modular - log_order_count(unions)
         log_posterior[k] = score - modular + log_prior[k]

@@ -77,15 +77,22 @@ def sequential_order(
     while left:
         everyone = sum(1 << v for v in left) | placed
         choices = [v for v in left if may_follow(v, placed)]
-        losses = {
-            v: search.best(v, everyone & ~(1 << v)).score - search.best(v, placed).score
-            for v in choices
-        }
-        chosen = min(choices, key=lambda v: losses[v])
+        chosen = _least_loss(search, choices, everyone, placed)
         order.append(chosen)
         left.remove(chosen)
         placed |= 1 << chosen
     return tuple(order)
+
+
+def _least_loss(search: ParentSearch, choices: list[int], everyone: int, placed: int) -> int:
+    """Return the variable that loses least by preceding all that are left."""
+    if len(choices) == 1:
+        return choices[0]
+    losses = {
+        v: search.best(v, everyone & ~(1 << v)).score - search.best(v, placed).score
+        for v in choices
+    }
+    return min(choices, key=lambda v: losses[v])
 
 
 def search_order(
@@ -131,7 +138,11 @@ def _climb(
     while unchanged < len(order):
         variable = queue.pop(0)
         queue.append(variable)
-        found, moved = best_insertion(search, order, variable, positions_of(order, variable))
+        positions = positions_of(order, variable)
+        # What can stand at one place only, as a regime, need not be moved.
+        found, moved = score, order
+        if len(positions) > 1:
+            found, moved = best_insertion(search, order, variable, positions)
         if found > score + 1e-6:
             order, score, unchanged = moved, found, 0
         else:

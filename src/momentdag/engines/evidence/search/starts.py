@@ -78,7 +78,7 @@ def search_from(
             for known, new in zip(evidences, scored, strict=True):
                 known.update(new)
     best = max(results, key=lambda optimum: optimum.score)
-    problem = replace(problem, rates=_edge_counts(best))
+    problem = replace(problem, rates=_edge_counts(best, problem.variables))
     search = problem.search(evidences)
     return SearchResult(
         problem, best_first(solve_again(search, each) for each in results), evidences
@@ -101,9 +101,10 @@ def solve_again(search: ParentSearch, optimum: OrderResult) -> OrderResult:
     return OrderResult(score, optimum.order, tuple(chosen))
 
 
-def _edge_counts(optimum: OrderResult) -> tuple[float, float]:
-    mean = sum(parents.mean.bit_count() for parents in optimum.parents)
-    variance = sum(parents.variance.bit_count() for parents in optimum.parents)
+def _edge_counts(optimum: OrderResult, among: int) -> tuple[float, float]:
+    """Return the numbers of mean and variance edges from variables ``among`` (a bit mask)."""
+    mean = sum((parents.mean & among).bit_count() for parents in optimum.parents)
+    variance = sum((parents.variance & among).bit_count() for parents in optimum.parents)
     return float(mean), float(variance)
 
 
