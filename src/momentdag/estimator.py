@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from momentdag.answers import Answers
 from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.protocol import Engine, FitRequest, FitResult
@@ -39,7 +40,7 @@ __all__ = ["MomentDAG"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
-class MomentDAG(BaseEstimator):  # type: ignore[misc]
+class MomentDAG(Answers, BaseEstimator):  # type: ignore[misc]
     """Learn from a table who moves the mean of whom and who moves its variance.
 
     The model is X_j = m_j(mean parents) + v_j(variance parents) E_j with independent noises of
