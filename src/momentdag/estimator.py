@@ -227,7 +227,12 @@ class MomentDAG(Answers, BaseEstimator):  # type: ignore[misc]
         ConvergenceWarning
             As from `fit`.
         """
-        self.adopt(self.build_engine().fit(request), request.knowledge)
+        result = self.build_engine().fit(request)
+        recipe = getattr(self, "recipe_", None)
+        logs = () if recipe is None else recipe.log_columns
+        if logs:  # answers then speak the units of the file
+            result = replace(result, observed=request.dataset.observe(logs))
+        self.adopt(result, request.knowledge)
         if self.status_ != "complete":
             warnings.warn(f"The fit was {self.status_}.", ConvergenceWarning, stacklevel=3)
         elif (diagnostics := self.posterior_.diagnostics()).is_poor:

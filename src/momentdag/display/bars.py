@@ -39,18 +39,21 @@ class DotPanel(NamedTuple):
     title : str
     bounds : float array, shape (3, n)
         Middle, low and high.
-    guide : float
+    guide : float or None
         A vertical line.
     colours : sequence of str
     shaded : (low, high) or None
         A range that is allowed.
+    least_width : float
+        Of the axis, so that next to nothing looks like that.
     """
 
     title: str
     bounds: FloatArray
-    guide: float
+    guide: float | None
     colours: Sequence[str]
     shaded: tuple[float, float] | None = None
+    least_width: float = 0.0
 
 
 def _margin(names: Sequence[str]) -> int:
@@ -108,11 +111,6 @@ def draw_dots(names: Sequence[str], panels: Sequence[DotPanel], title: str) -> g
     )
     for k, panel in enumerate(panels, 1):
         at = {"row": 1, "col": k}
-        if panel.shaded is not None:
-            figure.add_vrect(
-                *panel.shaded, fillcolor=clear(GUIDE, 0.22), line_width=0, layer="below", **at
-            )
-        figure.add_vline(panel.guide, line_color=GUIDE, line_width=1.2, **at)
         values, low, high = panel.bounds[:, :_MOST_ROWS]
         figure.add_trace(
             go.Scatter(
@@ -138,6 +136,14 @@ def draw_dots(names: Sequence[str], panels: Sequence[DotPanel], title: str) -> g
             ),
             **at,
         )
+        if panel.shaded is not None:
+            figure.add_vrect(
+                *panel.shaded, fillcolor=clear(GUIDE, 0.22), line_width=0, layer="below", **at
+            )
+        if panel.least_width and len(low):
+            figure.update_xaxes(range=_range(panel, float(low.min()), float(high.max())), **at)
+        if panel.guide is not None:
+            figure.add_vline(panel.guide, line_color=GUIDE, line_width=1.2, layer="below", **at)
     finish(figure, title, 300 * len(panels) + _margin(shown) + 40, 160 + _ROW * len(shown))
     figure.update_layout(margin={"l": _margin(shown), "t": 90})
     ticks = {"tickvals": list(range(len(shown))), "ticktext": shown, "showgrid": False}
@@ -150,7 +156,7 @@ def draw_rows(
     names: Sequence[str],
     series: Sequence[Part],
     title: str,
-    guides: FloatArray | None = None,
+    least_widths: FloatArray,
 ) -> go.Figure:
     """Draw rows that have an axis of their own each, because their units differ.
 
@@ -160,15 +166,13 @@ def draw_rows(
     series : sequence of Part
         Points of one colour in every row.
     title : str
-    guides : float array, shape (n,), optional
-        A vertical line in each row.
+    least_widths : float array, shape (n,)
+        Of each row's axis, so that next to nothing looks like that.
     """
     shown = [label(name, 40) for name in names[:_MOST_ROWS]]
     figure = make_subplots(len(shown), 1, vertical_spacing=min(0.6 / max(len(shown), 1), 0.2))
     for row, name in enumerate(shown):
         at = {"row": row + 1, "col": 1}
-        if guides is not None:
-            figure.add_vline(float(guides[row]), line_color=GUIDE, line_width=1.2, **at)
         for k, part in enumerate(series):
             bars = None
             if part.low is not None and part.high is not None:
@@ -200,7 +204,26 @@ def draw_rows(
                 **at,
             )
         figure.update_yaxes(showgrid=False, **at)
+        figure.update_xaxes(range=_padded(series, row, float(least_widths[row])), **at)
     finish(figure, title, 760, 130 + 74 * len(shown))
     figure.update_layout(margin={"l": _margin(shown), "b": 40})
     figure.update_xaxes(zeroline=False)
     return figure
+
+
+def _padded(series: Sequence[Part], row: int, least_width: float) -> list[float]:
+    """Return an axis with room around everything in a row."""
+    ends = [part[row] for one in series for part in one[2:] if part is not None]
+    low, high = float(min(ends)), float(max(ends))
+    return _wide(low, high, least_width)
+
+
+def _range(panel: DotPanel, low: float, high: float) -> list[float]:
+    guide = panel.guide
+    ends = (low, high) if guide is None else (min(low, guide), max(high, guide))
+    return _wide(*ends, panel.least_width)
+
+
+def _wide(low: float, high: float, least_width: float) -> list[float]:
+    room = max(0.5 * (least_width - (high - low)), 0.05 * max(high - low, least_width))
+    return [low - room, high + room]

@@ -17,12 +17,12 @@ __all__ = ["Map", "draw_maps"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _SCALES = {
-    "mean": [[0, "#fff5f0"], [0.5, "#f28e75"], [1, "#8c1d0f"]],
-    "sd": [[0, "#f1f6fc"], [0.5, "#6ea8dc"], [1, "#0c3c70"]],
-    "outside": [[0, "#f6f2fc"], [0.5, "#a98ad8"], [1, "#43207f"]],
+    "mean": [[0, "#fff5f0"], [0.5, "#f9bfae"], [1, "#df6a4e"]],
+    "sd": [[0, "#f1f6fc"], [0.5, "#aacdee"], [1, "#4f94d4"]],
+    "outside": [[0, "#f6f2fc"], [0.5, "#cdb9ec"], [1, "#8f6acb"]],
 }
 _SIDE = 400  # pixels
-_MAX_NUMBERED = 120  # cells
+_MAX_NUMBERED = 8  # cells in a row, beyond which they have no room for numbers
 
 
 class Map(NamedTuple):
@@ -80,7 +80,7 @@ def draw_maps(
         common = {"x": shown[0], "y": shown[1], "z": one.values, "colorbar": bar}
         colours = _SCALES[one.quantity]
         if texts:
-            numbered = one.values.size <= _MAX_NUMBERED
+            numbered = one.values.shape[1] <= _MAX_NUMBERED
             trace = go.Heatmap(
                 **common,
                 colorscale=colours,

@@ -53,6 +53,8 @@ class Panel(NamedTuple):
     bands : sequence of Band
     points : float array, shape (2, n), or None
         Rows of a table to show behind.
+    least_height : float
+        Of the axis, so that next to nothing looks like that.
     """
 
     quantity: str
@@ -61,6 +63,7 @@ class Panel(NamedTuple):
     x: Sequence[Any] | FloatArray
     bands: Sequence[Band]
     points: FloatArray | None = None
+    least_height: float = 0.0
 
 
 def draw_panels(panels: Sequence[Panel], n_columns: int, title: str) -> go.Figure:
@@ -85,8 +88,17 @@ def draw_panels(panels: Sequence[Panel], n_columns: int, title: str) -> go.Figur
         figure.update_yaxes(title_text=label(panel.y_label, 40), **at)
         if panel.quantity != "mean":
             figure.update_yaxes(rangemode="tozero", **at)
+        elif panel.least_height and panel.bands and panel.points is None:
+            figure.update_yaxes(range=_range(panel), **at)
     finish(figure, title, n_columns * _WIDTH + 60, n_rows * _HEIGHT + 120)
     return figure
+
+
+def _range(panel: Panel) -> list[float]:
+    low = min(float(one.low.min()) for one in panel.bands)
+    high = max(float(one.high.max()) for one in panel.bands)
+    height = max(1.1 * (high - low), panel.least_height)
+    return [0.5 * (low + high - height), 0.5 * (low + high + height)]
 
 
 def _is_text(x: Sequence[Any] | FloatArray) -> bool:

@@ -95,10 +95,10 @@ def draw_graphs(names: Sequence[str], edges: Sequence[FigureEdge], title: str) -
             borderpad=0,
         )
     across, down = np.ptp(places, axis=0) if len(places) else np.zeros(2)
-    width = int(max(480, (across + 1) * _ACROSS))
+    width = int(max(620, (across + 1) * _ACROSS))
     height = int(max(260, (down + 1) * _DOWN + 110))
     finish(figure, title, width, height)
-    figure.update_layout(margin={"l": 40, "r": 40, "b": 30})
+    figure.update_layout(margin={"l": 40, "r": 50, "b": 30})
     hidden = {"visible": False, "fixedrange": False}
     figure.update_xaxes(range=[-0.45, across + 0.45], **hidden)
     figure.update_yaxes(range=[down + 0.6, -0.4], **hidden)

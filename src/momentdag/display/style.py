@@ -101,7 +101,9 @@ def finish(figure: go.Figure, title: str, width: int, height: int) -> go.Figure:
         font={"family": _FONT, "size": 13, "color": INK},
         width=width,
         height=height,
-        margin={"l": 70, "r": 30, "t": 76, "b": 60},
+        margin={"l": 70, "r": 50, "t": 76, "b": 60},
+        # Upright at the right edge, where it covers no title.
+        modebar={"orientation": "v", "bgcolor": "rgba(0,0,0,0)"},
         hoverlabel={"font": {"family": _FONT}},
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 1, "xanchor": "right"},
     )

@@ -53,6 +53,8 @@ class Contrast:
     weights : float array, shape (n_draws,)
     uncertainty : {"both", "graph", "function"}
     level : float
+    reference_sds : float array, shape (n_targets,), or None
+        Average sd of each target under ``reference``.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Contrast:
     weights: FloatArray
     uncertainty: Uncertainty
     level: float
+    reference_sds: FloatArray | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each target.
@@ -169,6 +172,7 @@ def contrast(
         after.weights,
         uncertainty,
         level,
+        np.average(before.sds[:, 0], axis=0, weights=before.weights),
     )
 
 

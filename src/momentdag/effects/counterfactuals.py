@@ -8,7 +8,7 @@ reach stays exactly as it was observed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ from momentdag.effects.posterior_samples import MonteCarlo, PosteriorSample, dra
 from momentdag.effects.propagation import moved_by
 from momentdag.effects.rows import describe_rows, read_rows
 from momentdag.effects.settings import Do, Settings, parse_do
-from momentdag.effects.targets import categories_of
+from momentdag.effects.targets import named_levels
 from momentdag.effects.trust import Trust, judge
 from momentdag.errors import OptionError
 
@@ -52,8 +52,10 @@ class Counterfactual:
     values : float array, shape (n_draws, n, n_targets)
         What they would have been, one drawn answer after the other; codes of a category.
     levels : mapping from name to mapping from level to code
-        Of the targets that are categories.
+        Of the targets that hold text: categories and binary columns.
     level : float
+    sds : dict of str to float
+        Standard deviations of the columns in the data.
     trust : Trust or None
         How far the answer can be trusted.
 
@@ -72,13 +74,14 @@ class Counterfactual:
     values: FloatArray
     levels: dict[str, dict[str, float]]
     level: float
+    sds: dict[str, float] = field(default_factory=dict)
     trust: Trust | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each row and target.
 
         Columns: row, its label in the index; variable; observed; counterfactual, the posterior
-        mean; low and high. Of a category ``counterfactual`` is the most probable level, and a
+        mean; low and high. Of text ``counterfactual`` is the most probable level, and a
         column probability has its probability.
         """
         weights = np.full(len(self.values), 1 / len(self.values))
@@ -197,8 +200,9 @@ def counterfactual(
         describe_rows(estimator, inputs, given.values, given.index),
         names,
         np.concatenate(drawn),
-        {name: dict(codes) for name, codes in categories_of(inputs.observed).items()},
+        {name: dict(codes) for name, codes in named_levels(inputs.observed).items()},
         level,
+        {str(name): float(sd) for name, sd in inputs.summary["sd"].items()},
         judge(estimator, names),
     )
 

@@ -34,16 +34,25 @@ __all__ = [
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
+_COLOURS = {"mean": MEAN, "sd": VARIANCE, "outside": OTHER}
+_LEAST_HEIGHT = 1.0  # of an axis for means, in sds
 _NAMES = {"mean": "mean of", "sd": "sd of", "outside": "risk of"}
 _LEAST_SHARE = 0.005  # of a variance, for a cause to be drawn
 
 
 def draw_intervention(result: Intervention) -> Figure:
     """Draw mean and sd (and risk) of each target against the settings."""
-    panels = intervention_panels(result)
-    quantities = 2 if result.outside is None else 3
-    title = f"If {_all(result.settings.columns)} is set" if len(result.settings.columns) else ""
-    return draw_panels(panels, quantities, title or "Without intervention")
+    names = [str(name) for name in result.settings.columns]
+    if len(names) == 1:
+        quantities = 2 if result.outside is None else 3
+        return draw_panels(intervention_panels(result), quantities, f"If {names[0]} is set")
+    dots = [
+        DotPanel(panel.y_label, np.array(panel.bands[0][:3]), None, [_COLOURS[panel.quantity]] * n)
+        for panel in intervention_panels(result)
+        if panel.bands and (n := len(result.settings))
+    ]
+    title = f"If {' and '.join(names)} are set" if names else "Without intervention"
+    return draw_dots(_axis(result.settings)[0], dots, title)
 
 
 def intervention_panels(result: Intervention, points: pd.DataFrame | None = None) -> list[Panel]:
@@ -69,7 +78,8 @@ def intervention_panels(result: Intervention, points: pd.DataFrame | None = None
             if quantity == "mean" and points is not None and target in points:
                 behind = points[[settings.columns[0], target]].to_numpy(np.float64).T
             name = f"{_NAMES[quantity]} {target}"
-            panels.append(Panel(quantity, label, name, x, [Band(*bounds)], behind))
+            height = _LEAST_HEIGHT * float(rows["sd"].mean()) if quantity == "mean" else 0.0
+            panels.append(Panel(quantity, label, name, x, [Band(*bounds)], behind, height))
     return panels
 
 
@@ -93,26 +103,29 @@ def _spell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _all(names: Any) -> str:
-    return " and ".join(str(name) for name in names)
-
-
 def draw_contrast(contrast: Contrast) -> Figure:
-    """Draw how mean and sd of each target change, each row on an axis of its own units."""
+    """Draw how mean and sd of each target change, the mean in sds so that all share an axis."""
     table = contrast.to_frame()
-    names = [f"{what} of {target}" for target in contrast.targets for what in ("mean", "sd")]
-    columns = []
-    for end in ("", "_low", "_high"):
-        pair = table[[f"mean_difference{end}", f"sd_difference{end}"]].to_numpy(np.float64)
-        columns.append(pair.ravel())
-    done = _settings_text(contrast.do)
-    against = _settings_text(contrast.reference)
-    return draw_rows(
-        names,
-        [Part("change", VARIANCE, *columns)],
-        f"Change from {against} to {done}",
-        np.zeros(len(names)),
+    sds = contrast.reference_sds
+    unit = np.ones(len(table)) if sds is None else sds
+    mean, ratio = (
+        np.array([table[f"{name}{end}"].to_numpy(np.float64) for end in ("", "_low", "_high")])
+        for name in ("mean_difference", "sd_ratio")
     )
+    n = len(table)
+    panels = [
+        DotPanel(
+            f"change of the mean{'' if sds is None else ', in sds'}",
+            mean / unit,
+            0.0,
+            [MEAN] * n,
+            None,
+            0.4,
+        ),
+        DotPanel("sd, relative to before", ratio, 1.0, [VARIANCE] * n, None, 0.3),
+    ]
+    done, before = (_settings_text(one) for one in (contrast.do, contrast.reference))
+    return draw_dots(list(contrast.targets), panels, f"From {before} to {done}")
 
 
 def _settings_text(settings: Any) -> str:
@@ -153,15 +166,15 @@ def draw_ranking(ranking: LeverRanking) -> Figure:
         np.array([table[f"{name}{end}"].to_numpy(np.float64) for end in ("", "_low", "_high")])
         for name in ("variance_ratio", "mean_change")
     )
-    allowed = None
+    allowed, least = None, 0.0
     if ranking.goal == "lower_variance":
-        allowed = (-ranking.tolerance, ranking.tolerance)
+        allowed, least = (-ranking.tolerance, ranking.tolerance), 3 * ranking.tolerance
     title = f"Levers of {ranking.target}"
     if not ranking.table.empty and not table["holds"].all():
         title += " (grey: not surely within the tolerance)"
     panels = [
         DotPanel("variance, as a share of today's", spread, 1.0, colours),
-        DotPanel("change of the mean", mean, 0.0, colours, allowed),
+        DotPanel("change of the mean", mean, 0.0, colours, allowed, least),
     ]
     return draw_dots(table["setting"].tolist(), panels, title)
 
@@ -180,7 +193,8 @@ def draw_counterfactual(answer: Counterfactual) -> Figure:
     observed = table["observed"].to_numpy(np.float64)
     said = ", ".join(f"{name} = {text}" for name, text in answer.do.items())
     series = [Part("as it was", GUIDE, observed), Part("as it would have been", OTHER, *columns)]
-    return draw_rows(names, series, f"Had {said}")
+    widths = np.array([answer.sds.get(str(name), 0.0) for name in table["variable"]])
+    return draw_rows(names, series, f"Had {said}", widths)
 
 
 def draw_anomaly(answer: AnomalyAttribution) -> Figure:

@@ -24,7 +24,7 @@ __all__ = ["plot_contours", "plot_curve", "plot_levers"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
-_FOR_CURVES = MonteCarlo(n_draws=100, n_rows=256)
+_FOR_CURVES = MonteCarlo(n_draws=64, n_rows=128)
 _FOR_MAPS = MonteCarlo(n_draws=50, n_rows=128)
 _MAX_LEVELS = 15
 _MAX_POINTS = 500
@@ -35,7 +35,7 @@ def plot_curve(
     cause: str,
     effect: str,
     *,
-    n_points: int = 25,
+    n_points: int = 21,
     data: pd.DataFrame | None = None,
     level: float = 0.9,
     monte_carlo: MonteCarlo | None = None,
@@ -56,7 +56,7 @@ def plot_curve(
     level : float
         Probability of the bands, over graphs and functions.
     monte_carlo : MonteCarlo, optional
-        By default 100 draws with 256 rows.
+        By default 64 draws with 128 rows.
 
     Returns
     -------
