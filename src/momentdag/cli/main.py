@@ -22,6 +22,7 @@ from momentdag.cli.demo import demo
 from momentdag.cli.effects import effects
 from momentdag.cli.fit import fit
 from momentdag.cli.levers import levers
+from momentdag.cli.optimise import optimise
 from momentdag.cli.query import query
 from momentdag.cli.report import report
 from momentdag.cli.screen import screen
@@ -171,5 +172,7 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-for _command in (demo, check, screen, fit, report, query, effects, levers, simulate):
+for _command in (
+    demo, check, screen, fit, report, query, effects, levers, optimise, simulate,
+):  # fmt: skip
     _add_command(_command)

@@ -13,6 +13,8 @@ from momentdag.effects.decomposition import VarianceDecomposition, decompose_var
 from momentdag.effects.interventions import Intervention, intervene
 from momentdag.effects.lever_ranking import LeverRanking
 from momentdag.effects.levers import levers
+from momentdag.effects.optimise import optimise
+from momentdag.effects.optimum import Optimum
 from momentdag.effects.plots import plot_contours, plot_curve, plot_levers
 from momentdag.effects.posterior_samples import MonteCarlo
 from momentdag.effects.prediction import predict
@@ -25,6 +27,7 @@ __all__ = [
     "Intervention",
     "LeverRanking",
     "MonteCarlo",
+    "Optimum",
     "Shift",
     "VarianceDecomposition",
     "attribute_anomaly",
@@ -36,6 +39,7 @@ __all__ = [
     "export",
     "intervene",
     "levers",
+    "optimise",
     "plot_contours",
     "plot_curve",
     "plot_levers",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from momentdag.effects.decomposition import VarianceDecomposition
     from momentdag.effects.interventions import Intervention
     from momentdag.effects.lever_ranking import LeverRanking
+    from momentdag.effects.optimum import Optimum
 
 __all__ = [
     "draw_anomaly",
@@ -28,6 +29,7 @@ __all__ = [
     "draw_counterfactual",
     "draw_decomposition",
     "draw_intervention",
+    "draw_optimum",
     "draw_ranking",
     "intervention_panels",
 ]
@@ -108,10 +110,7 @@ def draw_contrast(contrast: Contrast) -> Figure:
     table = contrast.to_frame()
     sds = contrast.reference_sds
     unit = np.ones(len(table)) if sds is None else sds
-    mean, ratio = (
-        np.array([table[f"{name}{end}"].to_numpy(np.float64) for end in ("", "_low", "_high")])
-        for name in ("mean_difference", "sd_ratio")
-    )
+    mean, ratio = _bounds(table, "mean_difference"), _bounds(table, "sd_ratio")
     n = len(table)
     panels = [
         DotPanel(
@@ -162,10 +161,7 @@ def draw_ranking(ranking: LeverRanking) -> Figure:
     if "has_effect" in table:
         table = table[table["has_effect"].astype(bool)]
     colours = [VARIANCE if holds else GUIDE for holds in table["holds"]]
-    spread, mean = (
-        np.array([table[f"{name}{end}"].to_numpy(np.float64) for end in ("", "_low", "_high")])
-        for name in ("variance_ratio", "mean_change")
-    )
+    spread, mean = _bounds(table, "variance_ratio"), _bounds(table, "mean_change")
     allowed, least = None, 0.0
     if ranking.goal == "lower_variance":
         allowed, least = (-ranking.tolerance, ranking.tolerance), 3 * ranking.tolerance
@@ -209,3 +205,25 @@ def draw_anomaly(answer: AnomalyAttribution) -> Figure:
     parts = [Part("surprise", OTHER, *bounds)]
     title = f"Whose noise made {answer.target} unusual"
     return draw_parts(names, parts, title, "part of the surprise, powers of ten")
+
+
+def draw_optimum(optimum: Optimum) -> Figure:
+    """Draw the gain of each proposal, and mean and sd of each outcome under it."""
+    table, outcomes = optimum.table, optimum.by_outcome
+    colours = [OTHER if holds else GUIDE for holds in table["holds"]]
+    panels = [DotPanel("gain, in sds of today", _bounds(table, "gain"), 0.0, colours, None, 0.2)]
+    for name in outcomes["outcome"].unique():
+        rows = outcomes[outcomes["outcome"] == name]
+        n, sd = len(rows), float(rows["sd"].mean())
+        change, ratio = _bounds(rows, "mean_change"), _bounds(rows, "sd_ratio")
+        panels.append(DotPanel(f"mean of {name}, change", change, 0.0, [MEAN] * n, None, sd / 4))
+        panels.append(DotPanel(f"sd of {name}, ratio", ratio, 1.0, [VARIANCE] * n, None, 0.3))
+    title = "Proposals"
+    if not table["holds"].all():
+        title += " (grey: constraints not surely kept)"
+    return draw_dots(table["setting"].tolist(), panels, title)
+
+
+def _bounds(table: pd.DataFrame, name: str) -> FloatArray:
+    """Return a quantity with the ends of its interval, (3, n)."""
+    return np.array([table[f"{name}{end}"].to_numpy(np.float64) for end in ("", "_low", "_high")])
