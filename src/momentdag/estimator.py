@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from momentdag.answers import Answers
 from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.engines.evidence.options import EvidenceOptions
 from momentdag.engines.protocol import Engine, FitRequest, FitResult
@@ -38,7 +39,7 @@ __all__ = ["MomentDAG"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
-class MomentDAG(BaseEstimator):  # type: ignore[misc]
+class MomentDAG(Answers, BaseEstimator):  # type: ignore[misc]
     """Learn from a table who moves the mean of whom and who moves its variance.
 
     The model is X_j = m_j(mean parents) + v_j(variance parents) E_j with independent noises of
@@ -219,7 +220,12 @@ class MomentDAG(BaseEstimator):  # type: ignore[misc]
         ConvergenceWarning
             As from `fit`.
         """
-        self.adopt(self.build_engine().fit(request), request.knowledge)
+        result = self.build_engine().fit(request)
+        recipe = getattr(self, "recipe_", None)
+        logs = () if recipe is None else recipe.log_columns
+        if logs:  # answers then speak the units of the file
+            result = replace(result, observed=request.dataset.observe(logs))
+        self.adopt(result, request.knowledge)
         if self.status_ != "complete":
             warnings.warn(f"The fit was {self.status_}.", ConvergenceWarning, stacklevel=3)
         elif (diagnostics := self.posterior_.diagnostics()).is_poor:

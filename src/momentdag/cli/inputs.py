@@ -24,8 +24,10 @@ __all__ = [
     "TableOptions",
     "overrides",
     "parse_costs",
+    "parse_holds",
     "parse_limits",
     "parse_names",
+    "parse_numbers",
     "parse_options",
     "parse_settings",
     "read_data",
@@ -313,7 +315,13 @@ def parse_limits(texts: Sequence[str]) -> dict[str, tuple[float | None, float | 
 
 
 def parse_costs(texts: Sequence[str]) -> dict[str, float] | None:
-    """Read ``name=number``; None if there are none.
+    """Read the costs of levers; None if there are none. See `parse_numbers`."""
+    costs = parse_numbers(texts, "--cost")
+    return costs if costs else None
+
+
+def parse_numbers(texts: Sequence[str], flag: str) -> dict[str, float]:
+    """Read ``name=number`` of one option.
 
     Raises
     ------
@@ -322,14 +330,32 @@ def parse_costs(texts: Sequence[str]) -> dict[str, float] | None:
 
     Examples
     --------
-    >>> parse_costs(["oven=3", "belt=0.5"])
+    >>> parse_numbers(["oven=3", "belt=0.5"], "--cost")
     {'oven': 3.0, 'belt': 0.5}
     """
-    costs = {}
+    numbers = {}
     for text in texts:
-        name, value = _assignment(text, "--cost")
-        costs[name] = _number(value, text)
-    return costs if costs else None
+        name, value = _assignment(text, flag)
+        numbers[name] = _number(value, text)
+    return numbers
+
+
+def parse_holds(texts: Sequence[str]) -> dict[str, str | None]:
+    """Read ``name`` or ``name=tolerance``.
+
+    Examples
+    --------
+    >>> parse_holds(["thickness", "width=5%"])
+    {'thickness': None, 'width': '5%'}
+    """
+    holds: dict[str, str | None] = {}
+    for text in texts:
+        if "=" in text:
+            name, value = _assignment(text, "--hold")
+            holds[name] = value.strip()
+        else:
+            holds[text] = None
+    return holds
 
 
 def parse_names(text: str) -> list[str]:

@@ -23,6 +23,7 @@ from momentdag.cli.demo import demo
 from momentdag.cli.effects import effects
 from momentdag.cli.fit import fit
 from momentdag.cli.levers import levers
+from momentdag.cli.optimise import optimise
 from momentdag.cli.query import query
 from momentdag.cli.report import report
 from momentdag.cli.screen import screen
@@ -172,5 +173,9 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-for _command in (demo, check, screen, fit, report, query, effects, levers, changed, simulate):
+_COMMANDS = (
+    *(demo, check, screen, fit, report, query, effects, levers),
+    *(optimise, changed, simulate),
+)
+for _command in _COMMANDS:
     _add_command(_command)

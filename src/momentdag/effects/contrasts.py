@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentdag.display import html
 from momentdag.effects.inputs import (
     EffectInputs,
     FittedEstimator,
@@ -27,6 +28,9 @@ from momentdag.effects.posterior_samples import (
 from momentdag.effects.settings import Settings, parse_do, parse_targets
 from momentdag.effects.targets import categories_of
 from momentdag.errors import OptionError
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 __all__ = ["Contrast", "contrast", "direct_effect", "total_effect"]
 
@@ -49,6 +53,8 @@ class Contrast:
     weights : float array, shape (n_draws,)
     uncertainty : {"both", "graph", "function"}
     level : float
+    reference_sds : float array, shape (n_targets,), or None
+        Average sd of each target under ``reference``.
 
     Examples
     --------
@@ -70,6 +76,7 @@ class Contrast:
     weights: FloatArray
     uncertainty: Uncertainty
     level: float
+    reference_sds: FloatArray | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each target.
@@ -91,6 +98,15 @@ class Contrast:
         ):
             columns[name] = np.average(event, axis=0, weights=self.weights)
         return pd.DataFrame(columns)
+
+    def plot(self) -> Figure:
+        """Return a figure: the change of mean and sd of each target."""
+        from momentdag.effects.figures import draw_contrast
+
+        return draw_contrast(self)
+
+    def _repr_html_(self) -> str:
+        return html.block(repr(self), [html.table(self.to_frame())])
 
     def __repr__(self) -> str:
         return f"Contrast(do {dict(self.do)} against {dict(self.reference)}, {self.uncertainty})"
@@ -139,7 +155,7 @@ def contrast(
     """
     inputs = read_world(estimator)
     settings, baseline = (_one_setting(inputs, given) for given in (do, reference))
-    names = parse_targets(inputs, targets, settings.names + baseline.names)
+    names = parse_targets(inputs, targets, settings.all_names + baseline.all_names)
     check_level(level)
     check_uncertainty(uncertainty)
     how = MonteCarlo() if monte_carlo is None else monte_carlo
@@ -156,6 +172,7 @@ def contrast(
         after.weights,
         uncertainty,
         level,
+        np.average(before.sds[:, 0], axis=0, weights=before.weights),
     )
 
 

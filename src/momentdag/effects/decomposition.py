@@ -15,12 +15,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentdag.display import html
 from momentdag.effects.inputs import FittedEstimator, read_world
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.posterior_samples import (
@@ -34,12 +35,16 @@ from momentdag.effects.propagation import ancestors_of, propagate
 from momentdag.effects.settings import Settings
 from momentdag.effects.trust import Trust, judge
 
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
 __all__ = ["VarianceDecomposition", "decompose_variance"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 _MAX_CAUSES_ALL_ORDERS = 4  # 15 subsets; with more causes, a few random orders are averaged
 _N_RANDOM_ORDERS = 4
+_SHOWN_SHARE = 0.005  # of the variance, for a cause to be in a notebook's table
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +126,22 @@ class VarianceDecomposition:
                 "share": summary.mean / summary.mean[-1],
             }
         )
+
+    def plot(self) -> Figure:
+        """Return a figure: whose noise the variance comes from."""
+        from momentdag.effects.figures import draw_decomposition
+
+        return draw_decomposition(self)
+
+    def _repr_html_(self) -> str:
+        doubt = "" if self.trust is None else self.trust.message()
+        causes = self.to_frame()
+        causes = causes[(causes["share"] >= _SHOWN_SHARE) & causes["part"].isin(["mean", "scale"])]
+        parts = [html.table(self.by_part())]
+        if len(causes):
+            parts.append(html.table(causes.sort_values("share", ascending=False)))
+        parts.append(html.sentence(doubt) if doubt else "")
+        return html.block(f"Where the variance of {self.target} comes from", parts)
 
 
 def decompose_variance(

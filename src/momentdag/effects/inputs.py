@@ -130,7 +130,10 @@ class EffectInputs(NamedTuple):
         shown = settings.copy()
         for name in shown.columns:
             if name in self.observed.labels:
-                shown[name] = [self.spell(name, value) for value in shown[name]]
+                shown[name] = [
+                    value if isinstance(value, str) else self.spell(name, value)
+                    for value in shown[name]
+                ]
         return shown
 
     def levels(self, name: str) -> FloatArray | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentdag.display import html
 from momentdag.effects.inputs import EffectInputs, FittedEstimator, read_world
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.posterior_samples import (
@@ -25,6 +26,9 @@ from momentdag.effects.targets import Target
 from momentdag.effects.trust import Trust, judge
 from momentdag.engines.protocol import as_continuous
 from momentdag.errors import OptionError
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 __all__ = ["Intervention", "Limits", "intervene", "intervene_in"]
 
@@ -108,6 +112,17 @@ class Intervention:
             frame[label] = np.repeat(self.settings[name].to_numpy(), len(self.targets))
         return pd.concat([frame, pd.DataFrame(columns)], axis=1)
 
+    def plot(self) -> Figure:
+        """Return a figure: mean and sd (and risk) of each target against the settings."""
+        from momentdag.effects.figures import draw_intervention
+
+        return draw_intervention(self)
+
+    def _repr_html_(self) -> str:
+        doubt = "" if self.trust is None else self.trust.message()
+        notes = html.sentence(doubt) if doubt else ""
+        return html.block(repr(self), [html.table(self.to_frame()), notes])
+
     def __repr__(self) -> str:
         covered = "graph and function" if self.uncertainty == "both" else self.uncertainty
         return (
@@ -175,7 +190,7 @@ def intervene(
     """
     inputs = read_world(estimator)
     settings = parse_do(inputs, do)
-    names = parse_targets(inputs, targets, settings.names)
+    names = parse_targets(inputs, targets, settings.all_names)
     check_level(level)
     check_uncertainty(uncertainty)
     bounds = _parse_limits(limits, names)

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentdag.display import html
 from momentdag.effects.lever_search import Goal
 from momentdag.effects.trust import Trust
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 __all__ = ["LeverRanking", "RankBy"]
 
 RankBy: TypeAlias = Literal["level", "total"]
 """Levers whose level matters first, or all by the total ratio of variances."""
+
+
+_SHOWN = (
+    "setting",
+    "variance_ratio",
+    "variance_ratio_low",
+    "variance_ratio_high",
+    "ratio_by_level",
+    "mean_change",
+    "p_improves",
+    "p_held",
+    "holds",
+    "p_variance_only",
+)
+"""Columns of the table in a notebook."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +159,17 @@ class LeverRanking:
             "trust": None if self.trust is None else self.trust.to_dict(),
             "levers": self.table.to_dict("records"),
         }
+
+    def plot(self) -> Figure:
+        """Return a figure: what each lever does to variance and mean."""
+        from momentdag.effects.figures import draw_ranking
+
+        return draw_ranking(self)
+
+    def _repr_html_(self) -> str:
+        shown = [name for name in _SHOWN if name in self.table]
+        parts = [html.sentence(self.recommendation()), html.table(self.table[shown])]
+        return html.block(f"Levers of {self.target}", parts)
 
     def __repr__(self) -> str:
         best = self.recommended

@@ -160,6 +160,14 @@ class PosteriorSample:
             self._distributions[column] = self._continuous(column).simulated_noise_cdf(_NODES)
         return self._distributions[column]
 
+    def noise_probability(self, column: int, noise: FloatArray) -> FloatArray:
+        """Return P(E <= e) for the noise of a continuous variable as it is simulated."""
+        return np.asarray(np.interp(noise, _NODES, self._noise_cdf(column), 0.0, 1.0))
+
+    def noise_quantile(self, column: int, uniforms: FloatArray) -> FloatArray:
+        """Return the noise of a continuous variable with these probabilities below it."""
+        return np.asarray(np.interp(uniforms, self._noise_cdf(column), _NODES))
+
     def noise(self, column: int) -> FloatArray:
         """Return the standardised noise of one variable, shape (n_rows,).
 

@@ -20,7 +20,14 @@ from momentdag.effects.settings import Settings
 from momentdag.effects.targets import Target
 from momentdag.graph import BoolArray, reachability
 
-__all__ = ["Conditional", "ancestors_of", "descendants_of", "propagate"]
+__all__ = [
+    "Conditional",
+    "ancestors_of",
+    "descendants_of",
+    "moved_by",
+    "propagate",
+    "simulate_column",
+]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -64,6 +71,45 @@ def _paths(union_graph: BoolArray, fixed: Sequence[int]) -> BoolArray:
     return reachability(cut)
 
 
+def moved_by(union_graph: BoolArray, settings: Settings) -> BoolArray:
+    """Return a mask of the variables that settings reach, (d,): with those that are changed."""
+    changed = list(settings.changes)
+    paths = _paths(union_graph, settings.columns)
+    moving = np.asarray(paths[[*settings.columns, *changed]].any(axis=0))
+    moving[changed] = True
+    return moving
+
+
+def simulate_column(
+    sample: PosteriorSample,
+    column: int,
+    mean: FloatArray,
+    sd: FloatArray,
+    noise: FloatArray,
+    rows: FloatArray,
+) -> FloatArray:
+    """Return values of a variable, on the scale of the fit, given its mechanism and its noise.
+
+    Parameters
+    ----------
+    sample : PosteriorSample
+    column : int
+    mean, sd : float array, shape (..., n_rows)
+        Of its mechanism at ``rows``.
+    noise : float array, shape (n_rows,)
+        Standardised; uniform of a discrete variable.
+    rows : float array, shape (..., n_rows, d)
+        With the values of its parents.
+    """
+    discrete = sample.discrete(column)
+    if discrete is not None:
+        uniforms = np.broadcast_to(noise, mean.shape).ravel()
+        return discrete.settle(rows.reshape(-1, rows.shape[-1]), uniforms).reshape(mean.shape)
+    values = mean + sd * noise
+    view = sample.view(column)
+    return values if view is None else view.settle(values)
+
+
 def propagate(
     sample: PosteriorSample,
     settings: Settings,
@@ -91,20 +137,11 @@ def propagate(
     union, names = sample.graph.union_graph, sample.graph.names
     wanted = [Target(one) if isinstance(one, int | np.integer) else one for one in targets]
     needed = ancestors_of(union, [one.column for one in wanted], settings.columns)
-    moving = descendants_of(union, settings.columns)
+    moving = moved_by(union, settings)
     n_rows = len(sample.uniforms if noise is None else noise)
     order = [names.index(name) for name in sample.graph.order]
     order = [j for j in order if needed[j] and j not in settings.columns]
     columns = {j: sample.noise(j) if noise is None else noise[:, j] for j in order}
-
-    def draw(j: int, mean: FloatArray, sd: FloatArray, rows: FloatArray) -> FloatArray:
-        discrete = sample.discrete(j)
-        if discrete is not None:
-            uniforms = np.broadcast_to(columns[j], mean.shape).ravel()
-            return discrete.settle(rows.reshape(-1, len(names)), uniforms).reshape(mean.shape)
-        values = mean + sd * columns[j]
-        view = sample.view(j)
-        return values if view is None else view.settle(values)
 
     # Variables that no setting reaches are computed once, for all settings.
     still = np.zeros((n_rows, len(names)))
@@ -112,7 +149,7 @@ def propagate(
     for j in order:
         if not moving[j]:
             unmoved[j] = sample.latent_moments(j, still)
-            still[:, j] = draw(j, *unmoved[j], still)
+            still[:, j] = simulate_column(sample, j, *unmoved[j], columns[j], still)
     shape = (len(settings), len(targets), n_rows)
     mean, sd, drawn, latent_mean, latent_sd = np.empty((5, *shape))
     beyond = np.full((len(settings), len(targets)), np.nan)
@@ -130,7 +167,10 @@ def propagate(
             if moving[j]:
                 flat = sample.latent_moments(j, values.reshape(-1, len(names)))
                 moments[j] = flat[0].reshape(values.shape[:2]), flat[1].reshape(values.shape[:2])
-                values[:, :, j] = draw(j, *moments[j], values)
+                drawn_values = simulate_column(sample, j, *moments[j], columns[j], values)
+                if j in settings.changes:
+                    drawn_values = settings.changes[j](drawn_values)
+                values[:, :, j] = drawn_values
         for t, (j, level) in enumerate(wanted):
             latent_mean[part, t], latent_sd[part, t] = moments[j]
             mean[part, t], sd[part, t] = sample.moments(j, *moments[j])

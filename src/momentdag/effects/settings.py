@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentdag.effects.changes import Change, ChangeFunction
 from momentdag.effects.inputs import EffectInputs
 from momentdag.effects.targets import targets_of
 from momentdag.errors import ExtrapolationWarning, OptionError
@@ -19,8 +20,13 @@ __all__ = ["Do", "Settings", "parse_do", "parse_targets", "warn_outside"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 _MAX_NAMED_LEVELS = 10
-Do: TypeAlias = Mapping[str, "float | str | Sequence[float | str] | Sequence[float] | FloatArray"]
-"""Variables to set, each to one value or to a grid of values; levels of text by their names."""
+Given: TypeAlias = (
+    "float | str | Sequence[float | str] | Sequence[float] | FloatArray | ChangeFunction"
+)
+Do: TypeAlias = "Mapping[str, Given] | pd.DataFrame"
+"""Variables to set: each to one value, to a grid of values, or to a function of its own value (a
+`Shift`, say); or a frame with a column for each variable and a row for each joint setting. Levels
+of text are given by their names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +44,23 @@ class Settings:
         third axis holds a value for each noise row of a posterior sample.
     shown : float array of that shape, or None
         The same in the units of the file; None if these are no others.
+    changes : mapping from column to Change
+        Variables that still respond to their causes, and what is then done to their values.
+    index : Index or None
+        Labels of the interventions, if they were given as a frame.
     """
 
     names: tuple[str, ...]
     columns: tuple[int, ...]
     values: FloatArray
     shown: FloatArray | None = None
+    changes: Mapping[int, Change] = field(default_factory=dict)
+    index: pd.Index | None = None
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The variables that are set or changed."""
+        return (*self.names, *(change.name for change in self.changes.values()))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -56,7 +73,12 @@ class Settings:
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each setting, one column for each variable, in the file's units."""
         shown = self.values if self.shown is None else self.shown
-        return pd.DataFrame(shown.copy(), columns=pd.Index(self.names, dtype=object))
+        frame = pd.DataFrame(
+            shown.copy(), index=self.index, columns=pd.Index(self.names, dtype=object)
+        )
+        for change in self.changes.values():
+            frame[change.name] = change.text
+        return frame
 
 
 def parse_do(inputs: EffectInputs, do: Do) -> Settings:
@@ -72,17 +94,40 @@ def parse_do(inputs: EffectInputs, do: Do) -> Settings:
     ExtrapolationWarning
         If a value lies outside the data's range, or between the levels of a variable on a grid.
     """
+    if isinstance(do, pd.DataFrame):
+        grids = {str(name): do[name].tolist() for name in do.columns}
+        if not grids or not len(do):
+            raise OptionError("Expected a frame of settings with a row and a column at least.")
+        return _parse_values(inputs, grids, np.column_stack, do.index)
     if not isinstance(do, Mapping):
-        raise OptionError(f"Expected do as a mapping from names to values; got {do!r}.")
-    columns = tuple(inputs.column(name, "do") for name in do)
-    grids = [_grid(name, _codes(inputs, name, values)) for name, values in do.items()]
-    fitted = [inputs.to_fit(name, grid) for name, grid in zip(do, grids, strict=True)]
-    for name, grid in zip(do, grids, strict=True):
+        raise OptionError(
+            f"Expected do as a mapping from names to values, or as a frame; got {do!r}."
+        )
+    values = {name: given for name, given in do.items() if not callable(given)}
+    functions = {name: given for name, given in do.items() if callable(given)}
+    changes = {
+        inputs.column(name, "do"): Change.of(inputs, name, function)
+        for name, function in functions.items()
+    }
+    return replace(_parse_values(inputs, values, _cross), changes=changes)
+
+
+def _parse_values(
+    inputs: EffectInputs,
+    given: Mapping[str, Any],
+    combine: Callable[[Sequence[FloatArray]], FloatArray],
+    index: pd.Index | None = None,
+) -> Settings:
+    """Check values of variables, in the units of the file, and combine them into settings."""
+    columns = tuple(inputs.column(name, "do") for name in given)
+    grids = [_grid(name, _codes(inputs, name, values)) for name, values in given.items()]
+    fitted = [inputs.to_fit(name, grid) for name, grid in zip(given, grids, strict=True)]
+    for name, grid in zip(given, grids, strict=True):
         warn_outside(inputs, name, float(grid.min()), float(grid.max()))
         _warn_between(inputs, name, grid)
-    if not do:
+    if not given:
         return Settings.none()
-    return Settings(tuple(do), columns, _cross(fitted), _cross(grids))
+    return Settings(tuple(given), columns, combine(fitted), combine(grids), index=index)
 
 
 def _cross(grids: Sequence[FloatArray]) -> FloatArray:

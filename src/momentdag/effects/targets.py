@@ -8,7 +8,14 @@ from typing import NamedTuple
 from momentdag.errors import OptionError, quote
 from momentdag.table import Observed
 
-__all__ = ["Target", "categories_of", "find_target", "spell_target", "targets_of"]
+__all__ = [
+    "Target",
+    "categories_of",
+    "find_target",
+    "named_levels",
+    "spell_target",
+    "targets_of",
+]
 
 
 class Target(NamedTuple):

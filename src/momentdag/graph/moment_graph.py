@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
+from momentdag.display import html
 from momentdag.errors import GraphError
 from momentdag.graph.adjacency import (
     BoolArray,
@@ -24,6 +25,9 @@ from momentdag.graph.adjacency import (
     topological_order,
 )
 from momentdag.readonly import ReadOnlyArrays
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 __all__ = ["MomentGraph"]
 
@@ -281,6 +285,17 @@ class MomentGraph(ReadOnlyArrays):
 
     def __hash__(self) -> int:
         return hash((self.names, self.mean_graph.tobytes(), self.variance_graph.tobytes()))
+
+    def plot(self) -> Figure:
+        """Return a figure of both graphs, causes to the left of their effects."""
+        from momentdag.display.graphs import FigureEdge, draw_graphs
+
+        moments: tuple[Selection, ...] = ("mean", "variance")
+        edges = [FigureEdge(*edge, moment) for moment in moments for edge in self.edges(moment)]
+        return draw_graphs(self.names, edges, "Who moves the mean, who moves the variance")
+
+    def _repr_html_(self) -> str:
+        return html.block(repr(self), [html.table(self.edge_table())])
 
     def __repr__(self) -> str:
         return (

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentdag.display import html
 from momentdag.errors import GraphError, OptionError, quote
 from momentdag.graph import (
     BoolArray,
@@ -31,6 +32,9 @@ from momentdag.posterior.provenance import Provenance
 from momentdag.posterior.queries import Edge, EdgeChoice, Moment
 from momentdag.posterior.targets import TargetDraws
 from momentdag.readonly import ReadOnlyArrays
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 __all__ = ["Posterior", "Provenance", "unpack"]
 
@@ -387,6 +391,16 @@ class Posterior(ReadOnlyArrays):
         from momentdag.posterior.storage import load
 
         return load(path)
+
+    def plot_edges(self) -> Figure:
+        """Return a figure of all edge probabilities, those of both graphs side by side."""
+        from momentdag.display.edges import draw_edges
+
+        tables = {moment: self.edge_probabilities(moment) for moment in ("mean", "variance")}
+        return draw_edges(tables, "How probable is each edge?")
+
+    def _repr_html_(self) -> str:
+        return html.block(repr(self), [html.table(self.edge_table(min_probability=0.05))])
 
     def __repr__(self) -> str:
         return (

@@ -174,6 +174,12 @@ class Recipe:
         """The columns that are left out, and why."""
         return {c.name: c.why for c in self.columns if c.action == "leave out"}
 
+    @property
+    def log_columns(self) -> tuple[str, ...]:
+        """The columns that are fitted as logarithms."""
+        kept = (c for c in self.columns if c.action == "keep")
+        return tuple(c.name for c in kept if c.transform == "log")
+
     def to_toml(self) -> str:
         """Return the recipe as a TOML document."""
         lines = [
