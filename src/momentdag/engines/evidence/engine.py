@@ -1,9 +1,9 @@
 """The evidence engine: what a fit does, in order.
 
-What is searched for, and in which order, is in `stages`: a quick search with default kernels; kernels
-by evidence; the full search from several starts; and then draws in worlds of reweighted rows, or from
-the plain posterior. Of a long table a random subset of rows decides the graphs; the functions are
-then fitted to all rows, when they are asked for.
+What is searched for, and in which order, is in `stages`: a quick search with default kernels;
+kernels by evidence; the full search from several starts; and then draws in worlds of reweighted
+rows, or from the plain posterior. Of a long table a random subset of rows decides the graphs; the
+functions are then fitted to all rows, when they are asked for.
 """
 
 from __future__ import annotations
