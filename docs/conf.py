@@ -28,6 +28,10 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 napoleon_google_docstring = False
 autodoc_typehints = "none"
+# Written by scikit-learn, with references to its own pages.
+autodoc_default_options = {
+    "exclude-members": "set_fit_request, set_predict_request, get_metadata_routing"
+}
 default_role = "literal"
 exclude_patterns = ["_build"]
 html_theme = "pydata_sphinx_theme"

@@ -51,11 +51,11 @@ def load_light_tunnel(
         "core": 11 variables with one channel for each light sensor, and truth for both moments.
         "full": all 20 variables, moment-agnostic truth only.
     regimes : sequence of str
-        Further experiments of the same data set, by name without "uniform_": "red_strong",
+        Further experiments of the same data set, by name without ``uniform_``: "red_strong",
         "t_ir_1_strong", "v_c_strong". Their rows follow those of the reference; ``regime`` names
         the experiment of each row, "reference" for the first ones, and ``targets`` what was done.
         An actuator takes other values (red, blue, pol_1, l_xx), or a parameter of a sensor is
-        changed (t_: exposure; v_c, v_angle_k: reference voltages).
+        changed (``t_``: exposure; v_c, v_angle_k: reference voltages).
     path : path, optional
         A local copy: the CSV file, or a folder that holds ``lt_interventions_standard_v1`` as the
         package causalchamber unpacks it. By default the data set is downloaded once through that

@@ -56,7 +56,7 @@ class AnomalyAttribution:
     surprise : float array, shape (n_draws,)
         s(y) above its usual value, which is what is attributed.
     rarity : float array, shape (n_draws,)
-        P(|Y - E Y| >= |y - E Y|), or P(Y = y) of a category.
+        ``P(|Y - E Y| >= |y - E Y|)``, or ``P(Y = y)`` of a category.
     parts : float array, shape (n_draws, n_variables)
         What the noise of each variable contributes to ``surprise``; they add up.
     distances : float array, shape (n_draws, n_variables), or None

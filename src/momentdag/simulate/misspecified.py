@@ -102,11 +102,11 @@ def misspecified(
     family : str
         - "free_noise": ``y = f(x, e)``, where f is a draw of a Gaussian process, roots and e are
           random monotone functions of normal numbers, and every variable is read with an error
-          of sd 0.2 or so. After the pairs SIM of [1]_, appendix C, with more waves in e.
+          of sd 0.2 or so. After the pairs SIM of Mooij et al., appendix C, with more waves in e.
         - "free_noise_weak": the same with normal roots and e, and with long waves in e: f is nearly
           ``m(x) + s(x) e`` with a small s, and most of the noise is the error of reading. After
           the pairs SIM-G.
-        - "post_nonlinear": ``y = g(m(x) + e)`` with a random monotone g [2]_.
+        - "post_nonlinear": ``y = g(m(x) + e)`` with a random monotone g (Zhang and Hyvärinen).
         - "hidden_cause": a location-scale model in which a variable that moves the mean of two or
           three others (of two, if there are only two) is missing.
         - "skewness": ``y = m(x) + exp(v(x)) e``, where e has mean 0, variance 1 and a skewness
@@ -154,11 +154,12 @@ def misspecified(
 
     References
     ----------
-    .. [1] J. M. Mooij, J. Peters, D. Janzing, J. Zscheischler and B. Schölkopf, "Distinguishing
-       cause from effect using observational data: methods and benchmarks", Journal of Machine
-       Learning Research 17, 2016.
-    .. [2] K. Zhang and A. Hyvärinen, "On the identifiability of the post-nonlinear causal model",
-       Uncertainty in Artificial Intelligence, 2009.
+    J. M. Mooij, J. Peters, D. Janzing, J. Zscheischler and B. Schölkopf, "Distinguishing
+    cause from effect using observational data: methods and benchmarks", Journal of Machine
+    Learning Research 17, 2016.
+
+    K. Zhang and A. Hyvärinen, "On the identifiability of the post-nonlinear causal model",
+    Uncertainty in Artificial Intelligence, 2009.
 
     Examples
     --------
