@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from momentdag.engines.protocol import FitResult, FittedModel
+from momentdag.engines.regimes import RegimeModel
 from momentdag.errors import DataError, StorageError, quote
 from momentdag.estimator import MomentDAG
 from momentdag.graph import MomentGraph
@@ -84,6 +85,10 @@ def read_estimator(path: Path, info: RunInfo) -> MomentDAG:
         model = _read_model(path / MECHANISMS, estimator)
         if model.names != posterior.names:
             raise StorageError("mechanisms and posterior have different variables")
+        known = posterior.target_draws
+        in_posterior = () if known is None else known.regimes
+        if (model.regimes if isinstance(model, RegimeModel) else ()) != in_posterior:
+            raise StorageError("mechanisms and posterior have different regimes")
     estimator.account_ = tuple(dict(row) for row in info.account)
     estimator.recipe_ = None
     if RECIPE in info.files:

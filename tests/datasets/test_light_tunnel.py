@@ -141,6 +141,7 @@ def test_other_files_are_refused(tmp_path):
         load_light_tunnel(path=tmp_path)
 
 
+@pytest.mark.slow
 def test_further_experiments_follow_the_reference(shared_data, tmp_path):
     folder = tmp_path / "lt_interventions_standard_v1"
     folder.mkdir()
