@@ -21,6 +21,7 @@ from momentdag.cli.console import as_flags, print_line, say
 from momentdag.cli.demo import demo
 from momentdag.cli.effects import effects
 from momentdag.cli.fit import fit
+from momentdag.cli.knowledge import knowledge
 from momentdag.cli.levers import levers
 from momentdag.cli.optimise import optimise
 from momentdag.cli.query import query
@@ -173,6 +174,6 @@ def _terminable() -> Iterator[None]:
 
 
 for _command in (
-    demo, check, screen, fit, report, query, effects, levers, optimise, simulate,
+    demo, check, screen, fit, report, query, effects, levers, optimise, knowledge, simulate,
 ):  # fmt: skip
     _add_command(_command)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from momentdag._version import __version__
 from momentdag.display import html
-from momentdag.errors import GraphError, OptionError, quote
+from momentdag.errors import GraphError, OptionError, did_you_mean, quote
 from momentdag.graph import BoolArray, MomentGraph, Selection, as_stack, is_acyclic, select_edges
 from momentdag.knowledge import CompiledKnowledge, Knowledge
 from momentdag.posterior import queries, spread, summaries
@@ -240,6 +240,7 @@ class Posterior(ReadOnlyArrays):
         except ValueError:
             raise GraphError(
                 f"Expected a variable among {list(self.names)}; got {name!r}."
+                f"{did_you_mean(name, self.names)}"
             ) from None
 
     def edge_probabilities(self, moment: EdgeChoice = "either") -> pd.DataFrame:
