@@ -49,7 +49,7 @@ def knowledge(
         raise OptionError(f"{template}: expected at least two usable columns; got {list(kept)}.")
     text = write_template(kept, template.name)
     if output is None:
-        print_line(text.rstrip("\n"))
+        typer.echo(text, nl=False)  # as it is: wrapped lines would be no TOML
         return
     if output.exists():
         raise StorageError(f"{output} exists; it may hold knowledge. Choose another name.")
