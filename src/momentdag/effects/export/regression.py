@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pandas as pd
 import statsmodels.api as sm
 from scipy.special import expit, logsumexp
+from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
 from momentdag.display import html
 from momentdag.effects.export.formulas import to_formulas
@@ -253,10 +254,10 @@ def _logistic(
     """Return the same of a logistic regression; a binary variable has no spread of its own."""
     high = y.max()
     with warnings.catch_warnings():
-        warnings.simplefilter("error", sm.tools.sm_exceptions.PerfectSeparationWarning)
+        warnings.simplefilter("error", PerfectSeparationWarning)
         try:
             odds = sm.GLM((y == high) * 1.0, mean[0].values, family=sm.families.Binomial()).fit()
-        except sm.tools.sm_exceptions.PerfectSeparationWarning:
+        except PerfectSeparationWarning:
             raise OptionError(
                 "The causes of a binary variable separate its values perfectly, so that a logistic "
                 "regression does not exist."
