@@ -9,7 +9,8 @@ Advice that names an option is written by a `Spelling`: Python says ``engine_opt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
@@ -28,6 +29,7 @@ __all__ = [
     "Spelling",
     "StorageError",
     "as_python",
+    "did_you_mean",
     "quote",
     "require",
 ]
@@ -145,6 +147,26 @@ def quote(value: object) -> str:
     except Exception:  # a broken `repr`, or an integer of more than 4300 digits
         text = f"<{type(value).__name__}>"
     return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}..."
+
+
+def did_you_mean(name: object, choices: Iterable[str], n: int = 1) -> str:
+    """Return a sentence on what a misspelt name may be, with a space before it, or nothing.
+
+    Examples
+    --------
+    >>> did_you_mean("respons", ["dose", "response"])
+    " Did you mean 'response'?"
+    >>> did_you_mean("DOSE ", ["dose", "response"]), did_you_mean("temperature", ["dose"])
+    (" Did you mean 'dose'?", '')
+    """
+    known = [str(choice) for choice in choices]
+    close = difflib.get_close_matches(str(name), known, n=n)
+    # Similarity of letters misses a name that differs in case only, such as 'x' and 'X'.
+    folded = {choice.casefold().strip(): choice for choice in known}
+    same = folded.get(str(name).casefold().strip())
+    if same is not None and not close:
+        close = [same]
+    return f" Did you mean {' or '.join(quote(one) for one in close)}?" if close else ""
 
 
 def require(*packages: str, extra: str, purpose: str) -> None:

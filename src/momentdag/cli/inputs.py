@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from momentdag.errors import DataError, DataWarning, OptionError, quote
+from momentdag.errors import DataError, DataWarning, OptionError, did_you_mean, quote
 from momentdag.knowledge import Knowledge
 from momentdag.table import KINDS, Prepared, Recipe, prepare_table
 from momentdag.table.experimental import ExperimentColumns, cell_texts
@@ -172,6 +172,7 @@ def overrides(raw: RawTable, options: TableOptions) -> dict[str, Any]:
             if name not in raw.names:
                 raise OptionError(
                     f"Expected {flag} to name columns among {list(raw.names)}; got {quote(name)}."
+                    f"{did_you_mean(name, raw.names)}"
                 )
     return {
         "kinds": _assignments(options.kind, "--kind", (*KINDS, "identifier"), raw),
@@ -226,6 +227,7 @@ def _assignments(
         if name not in raw.names:
             raise OptionError(
                 f"Expected {flag} to name columns among {list(raw.names)}; got {quote(name)}."
+                f"{did_you_mean(name, raw.names)}"
             )
         stated[name] = value
     return stated
@@ -252,7 +254,7 @@ def _log_columns(raw: RawTable, log_scale: str | None) -> list[str]:
         if name not in raw.names:
             raise OptionError(
                 f"Expected --log-scale to name columns among {list(raw.names)}, or to be "
-                f"{_ALL_COLUMNS!r}; got {name!r}."
+                f"{_ALL_COLUMNS!r}; got {name!r}.{did_you_mean(name, raw.names)}"
             )
     return columns
 

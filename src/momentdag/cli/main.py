@@ -22,6 +22,7 @@ from momentdag.cli.console import as_flags, print_line, say
 from momentdag.cli.demo import demo
 from momentdag.cli.effects import effects
 from momentdag.cli.fit import fit
+from momentdag.cli.knowledge import knowledge
 from momentdag.cli.levers import levers
 from momentdag.cli.optimise import optimise
 from momentdag.cli.query import query
@@ -174,7 +175,7 @@ def _terminable() -> Iterator[None]:
 
 
 _COMMANDS = (
-    *(demo, check, screen, fit, report, query, effects, levers),
+    *(demo, check, screen, knowledge, fit, report, query, effects, levers),
     *(optimise, changed, simulate),
 )
 for _command in _COMMANDS:

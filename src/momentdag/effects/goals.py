@@ -23,7 +23,7 @@ import numpy.typing as npt
 from momentdag.effects.inputs import EffectInputs
 from momentdag.effects.interventions import Limits
 from momentdag.effects.tolerance import parse_tolerance
-from momentdag.errors import OptionError, quote
+from momentdag.errors import OptionError, did_you_mean, quote
 
 __all__ = ["Desirability", "Goals", "States", "parse_goals"]
 
@@ -175,7 +175,10 @@ def parse_goals(
         inputs.target(name)
     for name, weight in weights.items():
         if name not in outcomes:
-            raise OptionError(f"Weight given for {name!r}, which is none of {list(outcomes)}.")
+            raise OptionError(
+                f"Weight given for {name!r}, which is none of {list(outcomes)}."
+                f"{did_you_mean(name, outcomes)}"
+            )
         if not (np.isfinite(weight) and weight > 0):
             raise OptionError(f"Expected weights[{name!r}] to be positive; got {quote(weight)}.")
     for name, aim in aims.items():

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentdag.effects.alignment import Alignment
 from momentdag.effects.targets import Target, find_target
 from momentdag.engines.protocol import FitResult, FittedModel
-from momentdag.errors import OptionError
+from momentdag.errors import OptionError, did_you_mean
 from momentdag.graph import MomentGraph
 from momentdag.posterior import Posterior
 from momentdag.table import Observed
@@ -67,7 +67,10 @@ class EffectInputs(NamedTuple):
             If there is no such variable.
         """
         if name not in self.names:
-            raise OptionError(f"Unknown variable {name!r} in {argument}. Use {list(self.names)}.")
+            raise OptionError(
+                f"Unknown variable {name!r} in {argument}.{did_you_mean(name, self.names)} "
+                f"Use {list(self.names)}."
+            )
         return self.names.index(name)
 
     def target(self, name: str) -> Target:
@@ -110,7 +113,10 @@ class EffectInputs(NamedTuple):
         for code, label in enumerate(labels):
             if str(value).casefold() == label.casefold():
                 return float(code)
-        raise OptionError(f"{name!r} has no level {str(value)!r}. Use {list(labels)}.")
+        raise OptionError(
+            f"{name!r} has no level {str(value)!r}.{did_you_mean(value, labels)} "
+            f"Use {list(labels)}."
+        )
 
     def typical(self, name: str) -> float:
         """Return a value in the middle of a variable, one that it has where it takes few values."""

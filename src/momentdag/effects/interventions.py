@@ -25,7 +25,7 @@ from momentdag.effects.settings import Do, Settings, parse_do, parse_targets
 from momentdag.effects.targets import Target
 from momentdag.effects.trust import Trust, judge
 from momentdag.engines.protocol import as_continuous
-from momentdag.errors import OptionError
+from momentdag.errors import OptionError, did_you_mean
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -278,7 +278,10 @@ def _parse_limits(limits: Limits | None, targets: tuple[str, ...]) -> FloatArray
     parsed = np.full((len(targets), 2), np.nan)
     for name, pair in limits.items():
         if name not in targets:
-            raise OptionError(f"Limits given for {name!r}, which is none of {list(targets)}.")
+            raise OptionError(
+                f"Limits given for {name!r}, which is none of {list(targets)}."
+                f"{did_you_mean(name, targets)}"
+            )
         if isinstance(pair, str) or len(pair) != 2:
             raise OptionError(f"Expected limits[{name!r}] as (low, high); got {pair!r}.")
         low = -np.inf if pair[0] is None else float(pair[0])

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from momentdag.effects.inputs import EffectInputs, FittedEstimator
-from momentdag.errors import DataError, quote
+from momentdag.errors import DataError, did_you_mean, quote
 from momentdag.table import Dataset, Recipe
 from momentdag.table.encoding import encode
 from momentdag.table.raw import read_raw
@@ -69,7 +69,11 @@ def read_rows(
         raise DataError("Expected at least one row; there is none.")
     absent = [name for name in inputs.names if name not in found and name not in optional]
     if absent:
-        raise DataError(f"Expected the columns {list(inputs.names)}; {quote(absent[0])} is absent.")
+        strange = [name for name in _given_names(rows) if name not in inputs.names]
+        meant = did_you_mean(absent[0], strange).replace("Did you mean", "Is it")
+        raise DataError(
+            f"Expected the columns {list(inputs.names)}; {quote(absent[0])} is absent.{meant}"
+        )
     values = np.empty((len(index), len(inputs.names)))
     for j, name in enumerate(inputs.names):
         column = found.get(name, np.full(len(index), np.nan))
@@ -83,6 +87,15 @@ def read_rows(
         typical = inputs.to_fit(name, np.array([inputs.typical(name)]))[0]
         values[:, j] = np.where(holes, typical, column)
     return Rows(values, index)
+
+
+def _given_names(rows: Any) -> list[str]:
+    """Return the names that rows came with."""
+    if isinstance(rows, Mapping):
+        return [str(name) for name in rows]
+    if isinstance(rows, pd.Series):
+        return [str(name) for name in rows.index]
+    return [str(name) for name in getattr(rows, "columns", [])]
 
 
 def _as_frame(rows: Any, names: tuple[str, ...]) -> pd.DataFrame:

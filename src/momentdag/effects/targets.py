@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from momentdag.errors import OptionError, quote
+from momentdag.errors import OptionError, did_you_mean, quote
 from momentdag.table import Observed
 
 __all__ = [
@@ -92,4 +92,7 @@ def find_target(names: Sequence[str], observed: Observed, target: str) -> Target
             f"{quote(target)} is a category, which has no mean. Name one of its levels: "
             f"{', '.join(targets_of(observed, target))}."
         )
-    raise OptionError(f"Unknown variable {target!r} in targets. Use {list(names)}.")
+    known = [*names, *(one for name in names for one in targets_of(observed, name))]
+    raise OptionError(
+        f"Unknown variable {target!r} in targets.{did_you_mean(target, known)} Use {list(names)}."
+    )

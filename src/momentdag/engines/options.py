@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
-from momentdag.errors import OptionError
+from momentdag.errors import OptionError, did_you_mean
 
 __all__ = ["EngineOptions"]
 
@@ -24,7 +24,10 @@ class EngineOptions:
         known = [field.name for field in fields(cls)]
         for key in given:
             if key not in known:
-                raise OptionError(f"Expected {cls.engine} options among {known}; got {key!r}.")
+                raise OptionError(
+                    f"Expected {cls.engine} options among {known}; got {key!r}."
+                    f"{did_you_mean(key, known)}"
+                )
         return cls(**given)
 
     def to_dict(self) -> dict[str, Any]:

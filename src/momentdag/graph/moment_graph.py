@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from momentdag.display import html
-from momentdag.errors import GraphError
+from momentdag.errors import GraphError, did_you_mean
 from momentdag.graph.adjacency import (
     BoolArray,
     Selection,
@@ -109,7 +109,10 @@ class MomentGraph(ReadOnlyArrays):
             for cause, effect in edges:
                 for name in (cause, effect):
                     if name not in index:
-                        raise GraphError(f"Expected one of {list(index)}; got {name!r}.")
+                        raise GraphError(
+                            f"Expected one of {list(index)}; got {name!r}."
+                            f"{did_you_mean(name, index)}"
+                        )
                 if cause == effect:
                     raise GraphError(f"Expected no self-loops; variable {cause!r} causes itself.")
                 adjacency[index[cause], index[effect]] = True
@@ -187,6 +190,7 @@ class MomentGraph(ReadOnlyArrays):
         except ValueError:
             raise GraphError(
                 f"Expected a variable among {list(self.names)}; got {name!r}."
+                f"{did_you_mean(name, self.names)}"
             ) from None
 
     def _named(self, mask: BoolArray) -> tuple[str, ...]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise
 from typing import Any
 
 import networkx as nx
 
-from momentdag.errors import KnowledgeError, quote
+from momentdag.errors import KnowledgeError, did_you_mean, quote
 from momentdag.knowledge.entries import graphs_of
 from momentdag.knowledge.statements import Kind, Statement, quoted
 
@@ -37,19 +36,13 @@ def check(statements: Sequence[Statement], names: Sequence[str]) -> None:
 
 def _unknown_names(statements: Sequence[Statement], names: Sequence[str]) -> list[str]:
     known = set(names)
-    folded = {name.casefold().strip(): name for name in names}
     found: dict[str, str] = {}
     for statement in statements:
         for name in statement.variables:
             if name in known or name in found:
                 continue
-            close = difflib.get_close_matches(name, names, n=2)
-            # Similarity of letters misses a name that differs in case only, such as 'x' and 'X'.
-            if not close and name.casefold().strip() in folded:
-                close = [folded[name.casefold().strip()]]
-            if close:
-                advice = f"Did you mean {' or '.join(quote(match) for match in close)}?"
-            else:
+            advice = did_you_mean(name, names, n=2).lstrip()
+            if not advice:
                 shown = quoted(names[:20]) + (", ..." if len(names) > 20 else "")
                 advice = f"The columns are {shown}."
             found[name] = (

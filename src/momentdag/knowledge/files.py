@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import tomllib
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from momentdag.errors import KnowledgeError, quote
+from momentdag.errors import KnowledgeError, did_you_mean, quote
 from momentdag.knowledge import tetrad
 from momentdag.storage.files import read_regular, write_atomically
 
@@ -53,10 +52,10 @@ def to_dict(knowledge: Knowledge) -> dict[str, Any]:
 def _refuse_unknown(keys: Mapping[str, Any], allowed: Sequence[str], where: str) -> None:
     for key in keys:
         if key not in allowed:
-            close = difflib.get_close_matches(str(key), allowed, n=1)
-            advice = f"Did you mean {close[0]!r}?" if close else "Remove it."
+            advice = did_you_mean(key, allowed)
             raise KnowledgeError(
-                f"Expected {where} among {list(allowed)}; got {quote(key)}. {advice}"
+                f"Expected {where} among {list(allowed)}; got {quote(key)}."
+                f"{advice if advice else ' Remove it.'}"
             )
 
 

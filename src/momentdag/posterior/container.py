@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from momentdag.display import html
-from momentdag.errors import GraphError, OptionError, quote
+from momentdag.errors import GraphError, OptionError, did_you_mean, quote
 from momentdag.graph import (
     BoolArray,
     MomentGraph,
@@ -213,6 +213,7 @@ class Posterior(ReadOnlyArrays):
         except ValueError:
             raise GraphError(
                 f"Expected a variable among {list(self.names)}; got {name!r}."
+                f"{did_you_mean(name, self.names)}"
             ) from None
 
     def edge_probabilities(self, moment: EdgeChoice = "either") -> pd.DataFrame:

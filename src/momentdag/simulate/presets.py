@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentdag.errors import OptionError
+from momentdag.errors import OptionError, did_you_mean
 from momentdag.simulate.adiabatic import sergio_adiabatic
 from momentdag.simulate.gene_network import Kinetics
 from momentdag.simulate.hnm import hnm, linear_anm, mean_variance_hnm, nonlinear_anm
@@ -135,6 +135,9 @@ def preset(name: str, rng: np.random.Generator, n_samples: int | None = None) ->
     MomentGraph(10 variables, 40 mean edges, 40 variance edges)
     """
     if name not in _REGISTRY:
-        raise OptionError(f"Expected a preset among {list(_REGISTRY)}; got {name!r}.")
+        raise OptionError(
+            f"Expected a preset among {list(_REGISTRY)}; got {name!r}."
+            f"{did_you_mean(name, _REGISTRY)}"
+        )
     n_rows = _N_SAMPLES if n_samples is None else n_samples
     return _REGISTRY[name].simulate(rng, n_samples=n_rows)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.errors import OptionError
+from momentdag.errors import OptionError, did_you_mean
 from momentdag.graph import MomentGraph
 from momentdag.simulate.options import FloatArray, check_count, check_finite
 
@@ -161,6 +161,7 @@ class Simulation:
         if name not in self.graph.names:
             raise OptionError(
                 f"Expected do to name variables among {list(self.graph.names)}; got {name!r}."
+                f"{did_you_mean(name, self.graph.names)}"
             )
         return self.graph.index(name)
 

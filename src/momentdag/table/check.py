@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from momentdag.errors import OptionError, quote
+from momentdag.errors import OptionError, did_you_mean, quote
 from momentdag.table.checks import MIN_SAMPLES, SAMPLES_PER_VARIABLE, check_shape
 from momentdag.table.column_checks import ColumnCheck, Finding, check_column
 from momentdag.table.delimited import Delimiter
@@ -345,10 +345,14 @@ def _check_names(option: str, names: Any, known: tuple[str, ...]) -> None:
         if name not in known:
             raise OptionError(
                 f"Expected {option} to name columns among {list(known)}; got {quote(name)}."
+                f"{did_you_mean(name, known)}"
             )
 
 
 def _check_choices(option: str, stated: Mapping[str, Any], choices: tuple[Any, ...]) -> None:
     for value in stated.values():
         if value not in choices:
-            raise OptionError(f"Expected {option} among {list(choices)}; got {quote(value)}.")
+            raise OptionError(
+                f"Expected {option} among {list(choices)}; got {quote(value)}."
+                f"{did_you_mean(value, choices)}"
+            )

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.errors import DataError, DataWarning, OptionError
+from momentdag.errors import DataError, DataWarning, OptionError, did_you_mean
 from momentdag.readonly import ReadOnlyArrays
 from momentdag.table.checks import (
     MIN_SAMPLES,
@@ -336,7 +336,10 @@ class Dataset(ReadOnlyArrays):
             return self.names.index(variable)
         if isinstance(variable, (int, np.integer)) and 0 <= variable < self.n_variables:
             return int(variable)
-        raise DataError(f"Expected a variable among {list(self.names)}; got {quote(variable)}.")
+        raise DataError(
+            f"Expected a variable among {list(self.names)}; got {quote(variable)}."
+            f"{did_you_mean(variable, self.names)}"
+        )
 
     def to_original(self, values: npt.ArrayLike, variable: str | int) -> FloatArray:
         """Convert standardised values of one variable to its original units.

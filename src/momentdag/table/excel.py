@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from momentdag.errors import DataError, OptionError, quote, require
+from momentdag.errors import DataError, OptionError, did_you_mean, quote, require
 
 __all__ = ["is_workbook", "read_sheet"]
 
@@ -54,7 +54,10 @@ def read_sheet(file: Path, sheet: str | None, max_bytes: int) -> list[list[Any]]
             try:
                 names = book.sheetnames
                 if sheet is not None and sheet not in names:
-                    raise OptionError(f"Expected a sheet among {names}; got {quote(sheet)}.")
+                    raise OptionError(
+                        f"Expected a sheet among {names}; got {quote(sheet)}."
+                        f"{did_you_mean(sheet, names)}"
+                    )
                 page = book[names[0] if sheet is None else sheet]
                 rows = [list(row) for row in page.iter_rows(values_only=True)]
             finally:

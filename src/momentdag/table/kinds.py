@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from momentdag.errors import DataError, quote
+from momentdag.errors import DataError, did_you_mean, quote
 from momentdag.table.tables import FloatArray
 
 __all__ = [
@@ -136,6 +136,7 @@ def resolve_kinds(
         if stray:
             raise DataError(
                 f"Expected kinds of columns among {list(names)}; got {quote(stray[0])}."
+                f"{did_you_mean(stray[0], names)}"
             )
         stated = tuple(kinds.get(name, guess) for name, guess in zip(names, guesses, strict=True))
     else:
@@ -148,6 +149,7 @@ def resolve_kinds(
         if kind not in KINDS:
             raise DataError(
                 f"Expected the kind of column {quote(name)} among {list(KINDS)}; got {quote(kind)}."
+                f"{did_you_mean(kind, KINDS)}"
             )
     return stated
 

@@ -14,9 +14,12 @@ from momentdag.effects.export.graphs import (
     to_networkx,
     to_pgmpy,
 )
+from momentdag.effects.export.regression import FittedFormulas, fit_formulas
 from momentdag.effects.export.text import to_dagitty, to_dot
 
 __all__ = [
+    "FittedFormulas",
+    "fit_formulas",
     "from_formulas",
     "from_graphml",
     "to_arviz",
