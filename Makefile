@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test test-all lint types docs studies clean
+.PHONY: help demo test test-all test-lowest lint types docs studies clean
 # A half-made environment (no venv module, no network) must not pass for a finished one.
 .DELETE_ON_ERROR:
 
@@ -11,6 +11,7 @@ help:
 	@echo "make demo      install into $(VENV), without extras, and run momentdag on an embedded data set"
 	@echo "make test      install all extras and tools into $(VENV) and run the tests"
 	@echo "make test-all  the same with the slow tests"
+	@echo "make test-lowest  the core tests with the lowest versions, in a fresh environment"
 	@echo "make lint      style    make types  static types    make docs  HTML documentation"
 	@echo "make studies   list the studies: tables and figures of the paper, benchmarks"
 	@echo "make clean     remove $(VENV) and everything built"
@@ -37,6 +38,9 @@ test: $(VENV)/installed-dev
 
 test-all: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --numprocesses 2 -m "slow or not slow"
+
+test-lowest:
+	.ci/lowest
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .

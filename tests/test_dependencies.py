@@ -131,3 +131,9 @@ def test_every_core_dependency_is_imported():
 def test_all_means_all():
     [everything] = PROJECT["optional-dependencies"]["all"]
     assert set(re.findall(r"\w+", everything)) == {"momentdag", *EXTRAS}
+
+
+@pytest.mark.parametrize("extra", ["", *EXTRAS])
+def test_each_dependency_has_a_lowest_version_which_a_job_runs(extra):
+    stated = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
+    assert all(re.fullmatch(r"[\w.-]+(\[\w+\])?>=[\d.]+", requirement) for requirement in stated)

@@ -16,6 +16,7 @@ from momentdag.graph import MomentGraph
 from momentdag.knowledge import Knowledge
 from momentdag.posterior import Posterior
 from momentdag.storage.archive import read_archive, write_archive
+from momentdag.storage.budget import BUDGET
 from momentdag.storage.files import read_regular, write_atomically
 from momentdag.storage.folder import DATA, KNOWLEDGE, MECHANISMS, POSTERIOR, RECIPE, hash_files
 from momentdag.storage.run_info import RunInfo, write_info
@@ -24,8 +25,6 @@ from momentdag.table import Dataset, Observed, Recipe
 from momentdag.table.experiment import take_experiment
 
 __all__ = ["read_data", "read_estimator", "save_files"]
-
-_RECIPE_LIMIT = 64 * 2**20
 
 
 def save_files(estimator: MomentDAG, folder: Path, info: RunInfo, dataset: Dataset | None) -> None:
@@ -92,7 +91,7 @@ def read_estimator(path: Path, info: RunInfo) -> MomentDAG:
     estimator.account_ = tuple(dict(row) for row in info.account)
     estimator.recipe_ = None
     if RECIPE in info.files:
-        text = read_regular(path / RECIPE, _RECIPE_LIMIT).decode("utf-8")
+        text = read_regular(path / RECIPE, BUDGET.text_bytes).decode("utf-8")
         estimator.recipe_ = Recipe.from_toml(text)
     result = info.result
     best = MomentGraph.from_edges(
@@ -135,7 +134,7 @@ def read_data(path: Path, info: RunInfo) -> Dataset:
     StorageError
         If it is not the one that was fitted.
     """
-    content, arrays = read_archive(path / DATA, "data")
+    content, arrays = read_archive(path / DATA, "data", max_bytes=BUDGET.table_bytes)
     names = take_names(content)
     values = take_array(arrays, "values", np.float64, (None, len(names)))
     # Runs of earlier versions store neither kinds nor labels: all are guessed then.

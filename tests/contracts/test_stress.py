@@ -169,6 +169,19 @@ def test_hard_numbers_give_an_answer_or_a_clear_error(engine: str, name: str) ->
     assert (model is None) == (name in ("huge", "tiny"))
 
 
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))]
+)
+def test_columns_that_are_three_quarters_zero_can_be_fitted(seed: int) -> None:
+    """Their noise has a point mass, which no tilt of a density reaches."""
+    rng = np.random.default_rng([5, 28])
+    table = rng.normal(size=(150, 3)) * (rng.random((150, 3)) < 0.25)
+    quick = {"n_starts": 1, "n_kicks": 0} if seed == 0 else {}
+    model = md.MomentDAG(n_draws=60, random_state=seed, engine_options=quick).fit(table)
+    assert model.status_ == "complete"
+    check_posterior(model)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("engine", ENGINES)

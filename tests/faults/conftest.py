@@ -102,6 +102,11 @@ def command_refused(*arguments):
 
 
 @pytest.fixture(scope="session")
+def within_memory():
+    return memory_limit
+
+
+@pytest.fixture(scope="session")
 def is_refused():
     return refused
 

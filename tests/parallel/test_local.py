@@ -1,12 +1,15 @@
 """Work here, in other processes and on a real Dask cluster, one of whose workers is killed."""
 
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import warnings
+from contextlib import contextmanager
 
 import joblib
 import numpy as np
@@ -15,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import momentdag as md
 from momentdag import parallel
-from momentdag.errors import ClusterError, ClusterWarning, MissingExtraError
+from momentdag.errors import ClusterError, ClusterWarning, MissingExtraError, OptionError
 from momentdag.parallel import dask as dask_cluster
 from momentdag.stability import bootstrap
 
@@ -212,3 +215,74 @@ if __name__ == "__main__":
     print(cluster.scheduler_address, flush=True)
     time.sleep(600)
 """
+
+
+@contextmanager
+def silent_server():
+    """Listen at a port, accept connections and never say a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_a_server_that_never_answers_is_given_up_and_the_program_ends():
+    code = (
+        "import sys, momentdag as md\n"
+        "try:\n"
+        "    with md.parallel.cluster(sys.argv[1], timeout=0.5): pass\n"
+        "except md.errors.ClusterError as error: print(error)\n"
+    )
+    with silent_server() as address:
+        command = [sys.executable, "-c", code, address]
+        # Far more than half a second: what is tested is that it ends at all.
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert "No Dask scheduler answered" in ended.stdout, ended.stderr
+    assert "within 0.5 seconds" in ended.stdout
+
+
+def test_tls_files_are_checked_before_anything_is_sent(tmp_path):
+    file = tmp_path / "a.pem"
+    file.write_text("")
+    files = {"tls_ca_file": file, "tls_cert": file, "tls_key": file}
+    for address, given, message in (
+        ("tcp://127.0.0.1:1", files, "begins with tls://"),
+        ("tls://127.0.0.1:1", {"tls_ca_file": file}, "three TLS files.*got 1"),
+        ("tls://127.0.0.1:1", {**files, "tls_key": tmp_path / "none"}, "there is none at"),
+    ):
+        with pytest.raises(OptionError, match=message), parallel.cluster(address, **given):
+            pass
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl")
+def test_a_cluster_with_tls_takes_only_those_it_knows(table, alone, tmp_path):
+    key, cert = tmp_path / "a.key", tmp_path / "a.pem"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-subj", "/CN=momentdag", "-keyout", key, "-out", cert),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    names = ("client", "scheduler", "worker")
+    files = {
+        f"tls_{name}_{what}": str(f) for name in names for what, f in (("cert", cert), ("key", key))
+    }
+    security = distributed.Security(tls_ca_file=str(cert), require_encryption=True, **files)
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=2,
+        processes=False,
+        protocol="tls",
+        security=security,
+        dashboard_address=":0",
+    ) as cluster:
+        address = cluster.scheduler_address
+        assert address.startswith("tls://")
+        with parallel.cluster(address, tls_ca_file=cert, tls_cert=cert, tls_key=key):
+            assert_same(fitted(table), alone)
+        with (
+            pytest.raises(ClusterError, match="No Dask scheduler answered"),
+            parallel.cluster(address.replace("tls", "tcp"), timeout=2),
+        ):
+            pass

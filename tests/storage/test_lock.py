@@ -42,3 +42,13 @@ def test_a_place_that_cannot_be_written_is_a_clear_error(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="Could not write into"), locked(tmp_path / "file"):
         pass
+
+
+def test_a_lock_that_is_a_link_leaves_its_target_alone(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".lock").symlink_to(precious)
+    with pytest.raises(StorageError, match="is a link"), locked(tmp_path / "run"):
+        pass
+    assert precious.read_text() == "mine"

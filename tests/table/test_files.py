@@ -177,7 +177,7 @@ class TestTextRefusals:
 
     def test_byte_offset_beyond_the_first_chunk(self, tmp_path):
         # A two-byte character across the 16 MiB boundary, and a bad byte after it.
-        start = b"a" * (2**24 - 1) + "é".encode()
+        start = b"a\n" * (2**23 - 1) + b"a" + "é".encode()
         with pytest.raises(DataError, match=f"byte {2**24 + 5} cannot be decoded"):
             Dataset.from_file(write(tmp_path, start + b"aaaa\xff"))
         with pytest.raises(DataError, match=f"byte {2**24 + 1} is NUL"):

@@ -72,8 +72,23 @@ def fit(
         typer.Option(
             "--scheduler",
             metavar="ADDRESS",
-            help="Work on this Dask cluster (tcp://host:port) instead of in --jobs processes.",
+            help="Work on this Dask cluster (tcp://host:port, or tls://host:port) instead of in "
+            "--jobs processes. Dask sends pickled code: use a cluster that you trust.",
         ),
+    ] = None,
+    tls_ca_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--tls-ca-file", metavar="FILE", help="The authority of a tls:// scheduler (PEM)."
+        ),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option("--tls-cert", metavar="FILE", help="One's own certificate for it (PEM)."),
+    ] = None,
+    tls_key: Annotated[
+        Path | None,
+        typer.Option("--tls-key", metavar="FILE", help="The key of that certificate (PEM)."),
     ] = None,
     log_scale: LogScaleOption = None,
     columns: ColumnsOption = None,
@@ -142,6 +157,8 @@ def fit(
             f"Expected --scheduler with the evidence engine; got --engine {engine}, whose restarts "
             "share one process. Leave --scheduler out."
         )
+    if scheduler is None and (tls_ca_file, tls_cert, tls_key) != (None, None, None):
+        raise OptionError("Expected --tls-... with --scheduler; there is no scheduler.")
     table = TableOptions(log_scale, columns, drop, kind, transform, missing, recipe, strict, sheet)
     prepared, stated = read_experiment(data, table, regime, targets, reference)
     dataset = stated.add_to(prepared)
@@ -155,7 +172,11 @@ def fit(
     )
     try:
         with (
-            nullcontext() if scheduler is None else md.parallel.cluster(scheduler),
+            nullcontext()
+            if scheduler is None
+            else md.parallel.cluster(
+                scheduler, tls_ca_file=tls_ca_file, tls_cert=tls_cert, tls_key=tls_key
+            ),
             fit_progress() as progress,
         ):
             estimator = md.runs.fit(

@@ -14,6 +14,8 @@ import numpy as np
 
 from momentdag.errors import DataError, DataWarning, OptionError, did_you_mean, quote
 from momentdag.knowledge import Knowledge
+from momentdag.storage.budget import BUDGET
+from momentdag.storage.files import read_regular
 from momentdag.table import KINDS, Prepared, Recipe, prepare_table
 from momentdag.table.experimental import ExperimentColumns, cell_texts
 from momentdag.table.raw import RawTable
@@ -192,7 +194,7 @@ def read_recipe(path: Path) -> Recipe:
         If there is none, or it is malformed.
     """
     try:
-        return Recipe.from_toml(path.read_text(encoding="utf-8"))
+        return Recipe.from_toml(read_regular(path, BUDGET.text_bytes).decode("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"Could not read the recipe {path}: {error}.") from error
     except DataError as error:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from momentdag.errors import KnowledgeError, did_you_mean, quote
 from momentdag.knowledge import tetrad
+from momentdag.storage.budget import BUDGET, count_values
 from momentdag.storage.files import read_regular, write_atomically
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ _KEYS = (
     "edge_priors",
 )
 _PRIOR_KEYS = ("cause", "effect", "moment", "probability")
-_MAX_BYTES = 16 * 2**20
 
 
 def to_dict(knowledge: Knowledge) -> dict[str, Any]:
@@ -195,13 +195,19 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     parse, _ = _format_of(source)
     try:
         # Editors on some systems put a byte order mark first; utf-8-sig takes it away.
-        text = read_regular(source, _MAX_BYTES).decode("utf-8-sig")
+        text = read_regular(source, BUDGET.text_bytes).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise KnowledgeError(
             f"Expected UTF-8 text; byte {error.start} is not. Save the file as UTF-8."
         ) from None
     except OSError as error:
         raise KnowledgeError(f"Expected a readable file; {error.strerror}.") from None
+    # A Tetrad file separates its words by spaces and lines.
+    n_values = max(count_values(text), sum(map(text.count, " \t\n")))
+    if n_values > BUDGET.values:
+        raise KnowledgeError(
+            f"Expected at most {BUDGET.values} names and statements; got up to {n_values}."
+        )
     try:
         return parse(text)
     except RecursionError:

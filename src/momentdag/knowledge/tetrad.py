@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from momentdag.errors import KnowledgeError, quote
+from momentdag.storage.budget import BUDGET
 
 if TYPE_CHECKING:
     from momentdag.knowledge.value import Knowledge
@@ -78,6 +79,17 @@ def _parse_tiers(
         within[tier] = bool(matched[2])
         if matched[3]:
             only_next.append(tier)
+    n_skipped = sum(
+        len(members[tier]) * len(members[later])
+        for tier in only_next
+        for later in members
+        if later > tier + 1
+    )
+    if n_skipped > BUDGET.values:
+        raise KnowledgeError(
+            f"Expected at most {BUDGET.values} forbidden edges; tiers marked '-' forbid "
+            f"{n_skipped}."
+        )
     skipped = [
         (cause, effect)
         for tier in only_next

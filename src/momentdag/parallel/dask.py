@@ -12,15 +12,17 @@ import concurrent.futures
 import io
 import logging
 import pickle
+import queue
+import threading
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 from uuid import uuid4
 
 import cloudpickle
 import joblib
-from distributed import Client, WorkerPlugin, get_worker
+from distributed import Client, Security, WorkerPlugin, get_worker
 from distributed.comm import CommClosedError
 from distributed.scheduler import KilledWorker
 from threadpoolctl import threadpool_limits
@@ -31,6 +33,7 @@ from momentdag.errors import ClusterError, ClusterWarning
 __all__ = ["Workers", "connect", "forget", "is_worker"]
 
 _logger = logging.getLogger(__name__)
+_SLACK = 0.5  # seconds in which Dask may say itself what was wrong
 
 # For the id of a shared object: the name of its plugin and its place there.
 _References: TypeAlias = dict[int, tuple[str, int]]
@@ -51,11 +54,19 @@ def is_worker() -> bool:
 
 
 @contextmanager
-def connect(address: str, timeout: float) -> Iterator[Client]:
-    """Yield a client of the scheduler at ``address``, whose workers have this momentdag."""
+def connect(address: str, timeout: float, tls: Mapping[str, str] | None = None) -> Iterator[Client]:
+    """Yield a client of the scheduler at ``address``, whose workers have this momentdag.
+
+    ``tls`` holds arguments of `distributed.Security`.
+    """
+    # None: what the configuration of Dask says, if anything.
+    security = None if tls is None else Security(require_encryption=True, **tls)
     try:
-        client = Client(address, timeout=timeout, set_as_default=False)
-    except (OSError, TimeoutError, ValueError, TypeError) as error:
+        client = _within(
+            timeout,
+            lambda: Client(address, timeout=timeout, set_as_default=False, security=security),
+        )
+    except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
         raise ClusterError(
             f"No Dask scheduler answered at {address!r} within {timeout:g} seconds ({error}). "
             "Check the address, or start one with `dask scheduler`."
@@ -70,6 +81,30 @@ def connect(address: str, timeout: float) -> Iterator[Client]:
             ) from None
         _check_versions(client)
         yield client
+
+
+def _within(timeout: float, function: Callable[[], Client]) -> Client:
+    """Return what a function returns, or raise `TimeoutError`.
+
+    Dask's own timeouts do not cover a server that accepts a connection and never says a word. The
+    thread that waits for it is left behind; it does not keep the process alive.
+    """
+    results: queue.SimpleQueue[Client | Exception] = queue.SimpleQueue()
+
+    def call() -> None:
+        try:
+            results.put(function())
+        except Exception as error:
+            results.put(error)
+
+    threading.Thread(target=call, daemon=True).start()
+    try:
+        result = results.get(timeout=timeout + _SLACK)
+    except queue.Empty:
+        raise TimeoutError("something accepts connections there, and does not answer") from None
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 def _check_versions(client: Client) -> None:

@@ -9,6 +9,7 @@ result is the same wherever it runs.
 from __future__ import annotations
 
 import logging
+import os
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from typing import Any
 import joblib
 from joblib.parallel import get_active_backend
 
-from momentdag.errors import require
+from momentdag.errors import OptionError, require
 
 __all__ = ["cluster", "common_folder", "is_serial", "run", "shared"]
 
@@ -153,15 +154,29 @@ def common_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def cluster(address: str, timeout: float = _TIMEOUT) -> Iterator[Any]:
+def cluster(
+    address: str,
+    timeout: float = _TIMEOUT,
+    *,
+    tls_ca_file: str | os.PathLike[str] | None = None,
+    tls_cert: str | os.PathLike[str] | None = None,
+    tls_key: str | os.PathLike[str] | None = None,
+) -> Iterator[Any]:
     """Run parallel tasks on an existing Dask cluster.
+
+    Dask sends pickled objects: the cluster can run any code in this process, and whoever reaches
+    its scheduler any code on its workers. Over ``tcp://`` nothing is encrypted and nobody has to
+    prove who they are; over ``tls://`` both sides do.
 
     Parameters
     ----------
     address : str
-        Address of the scheduler, such as ``tcp://10.0.0.1:8786``.
+        Address of the scheduler, such as ``tcp://10.0.0.1:8786`` or ``tls://10.0.0.1:8786``.
     timeout : float
         Seconds to wait for the scheduler, and for the first worker.
+    tls_ca_file, tls_cert, tls_key : path-like, optional
+        PEM files for a ``tls://`` address: the authority that signed the scheduler's certificate,
+        and a certificate of one's own with its key. By default those of Dask's configuration.
 
     Yields
     ------
@@ -173,6 +188,8 @@ def cluster(address: str, timeout: float = _TIMEOUT) -> Iterator[Any]:
         If dask.distributed is not installed.
     ClusterError
         If no scheduler answers, there are no workers, or they lack this version of momentdag.
+    OptionError
+        If a TLS file is missing, or given for an address that is not ``tls://``.
 
     Examples
     --------
@@ -185,10 +202,33 @@ def cluster(address: str, timeout: float = _TIMEOUT) -> Iterator[Any]:
     require("distributed", "cloudpickle", extra="distributed", purpose="A Dask cluster")
     from momentdag.parallel.dask import connect
 
-    with connect(address, timeout) as client:
+    files = {"tls_ca_file": tls_ca_file, "tls_client_cert": tls_cert, "tls_client_key": tls_key}
+    with connect(address, timeout, _check_tls(address, files)) as client:
         _logger.info("Working on the cluster at %s.", address)
         with joblib.parallel_config(backend="dask", client=client):
             yield client
+
+
+def _check_tls(
+    address: str, files: dict[str, str | os.PathLike[str] | None]
+) -> dict[str, str] | None:
+    """Return the TLS files as text, or None if there are none."""
+    given = {name: os.fspath(file) for name, file in files.items() if file is not None}
+    if not given:
+        return None
+    if not address.startswith("tls://"):
+        raise OptionError(
+            f"Expected an address that begins with tls:// for TLS files; got {address!r}."
+        )
+    if len(given) < len(files):
+        raise OptionError(
+            "Expected three TLS files: of the authority, the certificate and its key; got "
+            f"{len(given)}."
+        )
+    for file in given.values():
+        if not Path(file).is_file():
+            raise OptionError(f"Expected a readable TLS file; there is none at {file!r}.")
+    return given
 
 
 def _client() -> Any:

@@ -17,17 +17,18 @@ from momentdag.posterior.doubt import ModelDoubt
 from momentdag.posterior.provenance import Provenance
 from momentdag.posterior.targets import take_targets
 from momentdag.storage.archive import read_archive, write_archive
+from momentdag.storage.budget import BUDGET
 from momentdag.storage.state import State, take_array, take_names
 
 __all__ = ["load", "save"]
 
 _KIND = "posterior"
 _VERSION = 2  # version 1 had a compressed npz inside a zip
-_LARGEST = 4 * 2**30  # entries of one kind of graph, unpacked
 
 
 def save(posterior: Posterior, path: str | os.PathLike[str]) -> None:
-    """Write ``posterior`` to ``path`` atomically."""
+    """Write ``posterior`` to ``path`` atomically, unless it is too large to be read again."""
+    _check_size(posterior.n_draws, len(posterior.names))
     arrays: dict[str, Any] = {
         "mean_bits": posterior._mean_bits,
         "variance_bits": posterior._variance_bits,
@@ -61,14 +62,21 @@ def load(path: str | os.PathLike[str]) -> Posterior:
         raise StorageError(f"{path} is not an intact momentdag posterior: {error}.") from error
 
 
+def _check_size(n_draws: int, d: int) -> None:
+    if n_draws * d * d > BUDGET.graph_entries:
+        raise StorageError(
+            f"{n_draws} draws of {d} variables exceed the limit on size; with so many variables "
+            f"at most {BUDGET.graph_entries // (d * d)} draws are stored."
+        )
+
+
 def _decode(state: State) -> Posterior:
     content, arrays = state
     names, n_draws = take_names(content), content["n_draws"]
     if type(n_draws) is not int or n_draws < 1:
         raise StorageError(f"Expected a positive number of draws; got {quote(n_draws)}.")
     d = len(names)
-    if n_draws * d * d > _LARGEST:
-        raise StorageError(f"{n_draws} draws of {d} variables exceed the limit on size.")
+    _check_size(n_draws, d)
     n_bytes = -(-d * d // 8)
     expected: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
         "mean_bits": (np.uint8, (n_draws, n_bytes)),

@@ -17,6 +17,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,15 @@ import numpy.typing as npt
 
 from momentdag._version import __version__
 from momentdag.errors import StorageError, quote
+from momentdag.storage.budget import BUDGET, check_zip, parse_json
 from momentdag.storage.files import open_regular, write_atomically
 from momentdag.storage.state import Arrays, State
 
 __all__ = ["checksum", "read_archive", "write_archive"]
 
 _MANIFEST = "manifest.json"
-_MANIFEST_LIMIT = 16 * 2**20
+_CHUNK = 2**24
+_NPY_HEADER = 2**16 + 10  # what version 1.0 can have at most
 _DTYPE_KINDS = "biuf"  # booleans, integers and floats
 
 
@@ -95,8 +98,13 @@ def write_archive(
     write_atomically(path, archive.getvalue())
 
 
-def read_archive(path: str | os.PathLike[str], kind: str, version: int = 1) -> State:
-    """Read what `write_archive` wrote.
+def read_archive(
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int = 1,
+    max_bytes: int = BUDGET.archive_bytes,
+) -> State:
+    """Read what `write_archive` wrote, if it has no more than ``max_bytes``.
 
     Raises
     ------
@@ -105,9 +113,9 @@ def read_archive(path: str | os.PathLike[str], kind: str, version: int = 1) -> S
     """
     path = Path(path)
     try:
-        with open_regular(path) as stream, zipfile.ZipFile(stream) as zipped:
+        with open_regular(path) as stream, _open_zip(stream, path, max_bytes) as zipped:
             _check_sizes(zipped, path)
-            manifest = json.loads(zipped.read(_MANIFEST))
+            manifest = parse_json(zipped.read(_MANIFEST))
             _check_format(manifest, path, kind, version)
             _check_names(zipped, manifest["arrays"], path)
             if checksum(manifest) != manifest["sha256"]:
@@ -116,10 +124,9 @@ def read_archive(path: str | os.PathLike[str], kind: str, version: int = 1) -> S
                 raise StorageError(f"{path}: expected the content to be an object.")
             arrays = {}
             for name, digest in manifest["arrays"].items():
-                member = zipped.read(f"{name}.npy")
-                if hashlib.sha256(member).hexdigest() != digest:
+                arrays[name], found = _read_npy(zipped, name)
+                if found != digest:
                     raise _altered(path)
-                arrays[name] = _from_npy(member, name)
     except StorageError:
         raise
     except OSError as error:
@@ -127,6 +134,14 @@ def read_archive(path: str | os.PathLike[str], kind: str, version: int = 1) -> S
     except Exception as error:  # zip, JSON and npy readers raise many types
         raise StorageError(f"{path} is not an intact momentdag {kind} file: {error}.") from error
     return State(manifest["content"], arrays)
+
+
+def _open_zip(stream: BufferedReader, path: Path, max_bytes: int) -> zipfile.ZipFile:
+    size = os.fstat(stream.fileno()).st_size
+    if size > max_bytes:
+        raise StorageError(f"{path} has {size} bytes; at most {max_bytes} are read.")
+    check_zip(stream, lambda why: StorageError(f"{path}: {why}."))
+    return zipfile.ZipFile(stream)
 
 
 def _altered(path: Path) -> StorageError:
@@ -151,8 +166,8 @@ def _check_sizes(zipped: zipfile.ZipFile, path: Path) -> None:
     # Members that share bytes would be read many times over.
     if sum(info.file_size for info in infos) > path.stat().st_size:
         raise StorageError(f"{path}: the members claim more bytes than the file has.")
-    if zipped.getinfo(_MANIFEST).file_size > _MANIFEST_LIMIT:
-        raise StorageError(f"{path}: {_MANIFEST} has more than {_MANIFEST_LIMIT} bytes.")
+    if zipped.getinfo(_MANIFEST).file_size > BUDGET.text_bytes:
+        raise StorageError(f"{path}: {_MANIFEST} has more than {BUDGET.text_bytes} bytes.")
 
 
 def _check_format(manifest: Any, path: Path, kind: str, version: int) -> None:
@@ -190,15 +205,31 @@ def _to_npy(array: npt.NDArray[Any]) -> bytes:
     return stream.getvalue()
 
 
-def _from_npy(member: bytes, name: str) -> npt.NDArray[Any]:
-    stream = io.BytesIO(member)
-    version = np.lib.format.read_magic(stream)
-    if version != (1, 0):
-        raise StorageError(f"Expected npy version 1.0 in {quote(name)}; got {version}.")
-    shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-    n_bytes = len(member) - stream.tell()
-    n_entries = int(np.prod([int(length) for length in shape], dtype=object))
-    if dtype.kind not in _DTYPE_KINDS or is_fortran or n_entries * dtype.itemsize != n_bytes:
-        raise StorageError(f"Array {quote(name)} does not have the type and size of its header.")
-    # Copied, so that it owns its memory and is aligned and writeable.
-    return np.frombuffer(member, dtype, offset=stream.tell()).reshape(shape).copy()
+def _read_npy(zipped: zipfile.ZipFile, name: str) -> tuple[npt.NDArray[Any], str]:
+    """Return an array and the SHA-256 of its member; it is made only if its header is true."""
+    n_bytes = zipped.getinfo(f"{name}.npy").file_size
+    with zipped.open(f"{name}.npy") as member:
+        start = io.BytesIO(member.read(_NPY_HEADER))
+        version = np.lib.format.read_magic(start)
+        if version != (1, 0):
+            raise StorageError(f"Expected npy version 1.0 in {quote(name)}; got {version}.")
+        shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(start)
+        n_entries = int(np.prod([int(length) for length in shape], dtype=object))
+        is_true = n_entries * dtype.itemsize == n_bytes - start.tell()
+        if dtype.kind not in _DTYPE_KINDS or is_fortran or not is_true:
+            raise StorageError(
+                f"Array {quote(name)} does not have the type and size of its header."
+            )
+        digest = hashlib.sha256(start.getbuffer()[: start.tell()])
+        array = np.empty(shape, dtype)
+        # In pieces, so that the member is in memory only once.
+        buffer, at = array.reshape(-1).view(np.uint8), 0
+        piece = start.read()
+        while piece:
+            digest.update(piece)
+            buffer[at : at + len(piece)] = np.frombuffer(piece, np.uint8)
+            at += len(piece)
+            piece = member.read(_CHUNK)
+        if at != len(buffer):
+            raise StorageError(f"Array {quote(name)} ends before its size.")
+    return array, digest.hexdigest()

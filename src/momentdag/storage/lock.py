@@ -22,7 +22,7 @@ def locked(folder: Path) -> Iterator[None]:
     Raises
     ------
     StorageError
-        At once, if another process holds it or the folder cannot be written.
+        At once, if another process holds it, it is a link, or the folder cannot be written.
 
     Examples
     --------
@@ -36,6 +36,8 @@ def locked(folder: Path) -> Iterator[None]:
     choose another folder.
     """
     lock = filelock.FileLock(folder / LOCK_NAME)
+    if (folder / LOCK_NAME).is_symlink():  # opening the lock would change its target
+        raise StorageError(f"Expected a lock of its own in {folder}; {LOCK_NAME} is a link.")
     try:
         lock.acquire(blocking=False)
     except filelock.Timeout:

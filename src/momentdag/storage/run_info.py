@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from momentdag._version import __version__
 from momentdag.errors import StorageError, quote
 from momentdag.storage.archive import checksum
+from momentdag.storage.budget import BUDGET, parse_json
 from momentdag.storage.files import open_regular, read_regular, write_atomically
 
 __all__ = [
@@ -33,7 +34,6 @@ Status: TypeAlias = Literal["fitting", "interrupted", "failed", "complete"]
 INFO_NAME = "run.json"
 _FORMAT = "momentdag-run"
 _FORMAT_VERSION = 1
-_LIMIT = 256 * 2**20
 
 
 def _now() -> str:
@@ -163,7 +163,7 @@ def read_info(folder: str | os.PathLike[str]) -> RunInfo:
     """
     path = Path(folder) / INFO_NAME
     try:
-        return _parse(json.loads(read_regular(path, _LIMIT).decode("utf-8")), path)
+        return _parse(parse_json(read_regular(path, BUDGET.text_bytes)), path)
     except StorageError:
         raise
     except (FileNotFoundError, NotADirectoryError):

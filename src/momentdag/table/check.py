@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from momentdag.errors import OptionError, did_you_mean, quote
-from momentdag.table.checks import MIN_SAMPLES, SAMPLES_PER_VARIABLE, check_shape
+from momentdag.table.checks import MIN_SAMPLES, SAMPLES_PER_VARIABLE, check_shape, check_width
 from momentdag.table.column_checks import ColumnCheck, Finding, check_column
 from momentdag.table.delimited import Delimiter
 from momentdag.table.encoding import EncodedColumn, encode
@@ -213,15 +213,18 @@ def check_raw(
     _check_choices("transforms", taken, get_args(Transform))
     _check_choices("missing", {"missing": missing}, get_args(MissingPolicy))
     check_shape((raw.n_rows, len(raw.columns)), min_variables=1)
+    chosen = set(raw.names if columns is None else columns) - set(drop)
+    check_width(len(chosen))
     checks = []
     for column in raw.columns:
-        if column.name in drop or (columns is not None and column.name not in columns):
+        if column.name not in chosen:
             recipe = ColumnRecipe(column.name, "leave out", why=_AS_ASKED)
             checks.append(ColumnCheck(column, recipe, 0, 0, "", ()))
         else:
             kind = stated.get(column.name)
             checks.append(check_column(column, kind, taken.get(column.name, "none")))
-    checks = _keep_ranks([_without_collisions(one, raw.names) for one in checks], stated)
+    named = frozenset(raw.names)
+    checks = _keep_ranks([_without_collisions(one, named) for one in checks], stated)
     policy = choose_policy(_missing(checks, raw.n_rows), missing)
     checks = _leave_out_related(checks, rows_to_keep(_missing(checks, raw.n_rows), policy))
     return _conclude(raw, checks, missing)
@@ -306,7 +309,7 @@ def _keep_ranks(checks: list[ColumnCheck], stated: Mapping[str, RecipeKind]) -> 
     return checks
 
 
-def _without_collisions(one: ColumnCheck, names: tuple[str, ...]) -> ColumnCheck:
+def _without_collisions(one: ColumnCheck, names: frozenset[str]) -> ColumnCheck:
     """Make no part of a date under the name of another column."""
     parts = tuple(p for p in one.recipe.parts if f"{one.recipe.name} {p}" not in names)
     return replace(one, recipe=replace(one.recipe, parts=parts))

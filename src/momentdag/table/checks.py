@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from momentdag.errors import DataError
+from momentdag.storage.budget import BUDGET
 from momentdag.table.observed import correlate
 from momentdag.table.tables import FloatArray, enumerate_briefly, quote
 
@@ -23,6 +24,7 @@ __all__ = [
     "check_numbers",
     "check_shape",
     "check_variances",
+    "check_width",
     "find_copies",
     "take_notes",
 ]
@@ -64,6 +66,21 @@ def check_shape(shape: tuple[int, ...], min_variables: int) -> None:
     if n_samples < MIN_SAMPLES:
         raise DataError(
             f"Expected at least {MIN_SAMPLES} rows; got n_samples={n_samples}. Collect more."
+        )
+
+
+def check_width(n_columns: int) -> None:
+    """Refuse more columns than can all be compared with one another.
+
+    Raises
+    ------
+    DataError
+        If there are more than the budget allows.
+    """
+    if n_columns > BUDGET.checked_columns:
+        raise DataError(
+            f"Expected at most {BUDGET.checked_columns} columns; got {n_columns}. Name those to "
+            "use with the option `columns`."
         )
 
 

@@ -24,6 +24,7 @@ from momentdag.table.checks import (
     check_finite,
     check_no_copies,
     check_shape,
+    check_width,
     take_notes,
 )
 from momentdag.table.experiment import Experiment
@@ -115,6 +116,7 @@ class Dataset(ReadOnlyArrays):
     ) -> None:
         table = read_table(values, names)
         check_shape(table.values.shape, min_variables=1)
+        check_width(len(table.names))
         check_finite(table.names, table.values, allow_missing=allow_missing)
         location, scale, standardised = standardise_columns(table.names, table.values)
         check_no_copies(table.names, table.values, standardised, scale)

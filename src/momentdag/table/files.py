@@ -11,16 +11,23 @@ from pathlib import Path
 from typing import get_args
 
 from momentdag.errors import DataError, OptionError
+from momentdag.storage.budget import BUDGET
 from momentdag.table.delimited import Delimiter, read_delimited
 from momentdag.table.parquet import read_parquet
 from momentdag.table.tables import Table, quote
 
-__all__ = ["MAX_FILE_BYTES", "Delimiter", "as_path", "check_file", "read_file", "reading"]
+__all__ = [
+    "MAX_FILE_BYTES",
+    "Delimiter",
+    "as_path",
+    "check_file",
+    "check_lines",
+    "read_file",
+    "reading",
+]
 
-MAX_FILE_BYTES = 4 * 2**30
+MAX_FILE_BYTES = BUDGET.table_bytes
 """Larger files are refused unless the caller raises the limit: 4 GiB."""
-
-_CHUNK_BYTES = 2**24
 
 _FOREIGN = {
     b"\x1f\x8b": "gzip-compressed; unpack it first",
@@ -147,13 +154,29 @@ def check_file(
     return start
 
 
+def check_lines(chunk: bytes) -> None:
+    """Refuse a part of a file that lies within one very long line.
+
+    Raises
+    ------
+    DataError
+        If it holds no end of a line.
+    """
+    if b"\n" not in chunk and b"\r" not in chunk:
+        raise DataError(
+            f"Expected lines of at most {BUDGET.line_bytes} bytes; one is longer. Is this a table?"
+        )
+
+
 def _check_text(file: Path) -> None:
     """Refuse files that are not UTF-8 text."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset = 0
     with file.open("rb") as handle:
         while True:
-            chunk = handle.read(_CHUNK_BYTES)
+            chunk = handle.read(BUDGET.line_bytes)
+            if len(chunk) == BUDGET.line_bytes:
+                check_lines(chunk)
             if b"\0" in chunk:
                 at = offset + chunk.index(b"\0")
                 raise DataError(f"Expected text; byte {at} is NUL. Is this a binary file?")

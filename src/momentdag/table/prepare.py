@@ -133,10 +133,11 @@ def encode_table(raw: RawTable, recipe: Recipe) -> list[EncodedColumn]:
     DataError
         If the recipe does not fit the table.
     """
-    named = [column.name for column in recipe.columns]
+    named = {column.name: None for column in recipe.columns}
+    there = set(raw.names)
     for missing, what in (
         ([name for name in raw.names if name not in named], "the recipe does not name"),
-        ([name for name in named if name not in raw.names], "the table does not have"),
+        ([name for name in named if name not in there], "the table does not have"),
     ):
         if missing:
             raise DataError(

@@ -11,6 +11,7 @@ import numbers
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
@@ -20,6 +21,7 @@ import pandas as pd
 import scipy.sparse
 
 from momentdag.errors import DataError, quote
+from momentdag.storage.budget import BUDGET
 from momentdag.table.dataset import Dataset
 from momentdag.table.tables import FloatArray, Table, as_array
 from momentdag.table.texts import (
@@ -31,7 +33,7 @@ from momentdag.table.texts import (
 )
 
 __all__ = ["RawColumn", "RawTable", "RawType", "mend_names", "raw_from_table", "read_objects",
-           "read_raw"]  # fmt: skip
+           "read_raw", "read_raw_column", "unusable_column"]  # fmt: skip
 
 RawType: TypeAlias = Literal["number", "boolean", "text", "category", "date", "unusable"]
 
@@ -84,7 +86,7 @@ class RawTable:
     mended: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns, in their order."""
         return tuple(column.name for column in self.columns)
@@ -107,16 +109,20 @@ def mend_names(labels: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]
         wanted.append(text if text.strip() else f"column_{place}")
         if not text.strip():
             unnamed.append(quote(f"column_{place}"))
-    names: list[str] = []
+    if len(wanted) > BUDGET.columns:
+        raise DataError(f"Expected at most {BUDGET.columns} columns; got {len(wanted)}.")
+    names: dict[str, int] = {}  # the last number given to a repeated one
     taken = set(wanted)
     repeated = []
     for name in wanted:
         if name in names:
-            k = next(k for k in range(2, len(wanted) + 3) if f"{name}_{k}" not in taken)
+            start = names[name] + 1
+            k = next(k for k in range(start, start + len(taken)) if f"{name}_{k}" not in taken)
+            names[name] = k
             taken.add(f"{name}_{k}")
             repeated.append(f"{quote(name)} is {quote(f'{name}_{k}')}")
             name = f"{name}_{k}"
-        names.append(name)
+        names[name] = 1
     notes = []
     if unnamed:
         notes.append(f"Columns without a name were named {', '.join(unnamed)}.")
@@ -173,11 +179,14 @@ def read_raw(X: object) -> RawTable:
         labels, n_rows = [f"x{k + 1}" for k in range(array.shape[1])], len(array)
         columns = list(array.T)
     names, mended = mend_names(labels)
-    read = [_read_column(name, column) for name, column in zip(names, columns, strict=True)]
+    read = [read_raw_column(name, column) for name, column in zip(names, columns, strict=True)]
     return RawTable(tuple(read), n_rows, mended=mended)
 
 
-def _read_column(name: str, column: Any) -> RawColumn:
+def read_raw_column(name: str, column: Any) -> RawColumn:
+    """Read a column of a frame that narwhals reads, or an array (n,)."""
+    if not isinstance(column, np.ndarray | pd.Series):
+        column = nw.from_native(column, series_only=True)
     try:
         if isinstance(column, np.ndarray):
             return _read_array(name, column)
@@ -193,17 +202,18 @@ def _read_column(name: str, column: Any) -> RawColumn:
         if isinstance(dtype, (nw.Datetime, nw.Date, nw.Duration)):
             return _read_series(name, pd.Series(column.to_numpy()))
         if dtype.is_nested():
-            return _unusable(name, len(column), f"holds lists or records ({dtype})")
+            return unusable_column(name, len(column), f"holds lists or records ({dtype})")
         if dtype.is_numeric() and not dtype.is_decimal():
             return _read_array(name, column.cast(nw.Float64).to_numpy())
         return read_objects(name, np.array([*column.to_list(), None], dtype=object)[:-1])
     except DataError:
         raise
     except Exception as error:  # a foreign column may raise anything; the others can still be read
-        return _unusable(name, len(column), f"cannot be read ({quote(str(error))})")
+        return unusable_column(name, len(column), f"cannot be read ({quote(str(error))})")
 
 
-def _unusable(name: str, n_rows: int, what: str) -> RawColumn:
+def unusable_column(name: str, n_rows: int, what: str) -> RawColumn:
+    """Return a column that no model can use, with what it holds."""
     return RawColumn(name, "unusable", np.full(n_rows, np.nan), notes=(what,))
 
 
@@ -219,14 +229,14 @@ def _read_array(name: str, column: npt.NDArray[Any]) -> RawColumn:
             case "b":
                 return RawColumn(name, "boolean", column.astype(np.float64), ("false", "true"))
             case "c":
-                return _unusable(
+                return unusable_column(
                     name, len(column), "holds complex numbers (Complex data not supported)"
                 )
             case "M" | "m":
                 return _read_series(name, pd.Series(column))
             case "O" | "U" | "S" | "T":
                 return read_objects(name, column.astype(object))
-    return _unusable(name, len(column), f"has dtype {column.dtype}")
+    return unusable_column(name, len(column), f"has dtype {column.dtype}")
 
 
 def _read_series(name: str, series: pd.Series) -> RawColumn:
@@ -271,6 +281,9 @@ def read_objects(
 
     ``decimal_comma`` says how to read a comma in a number where both readings are possible.
     """
+    if any(isinstance(cell, str | bytes) and len(cell) > BUDGET.cell_letters for cell in cells):
+        what = f"holds texts of more than {BUDGET.cell_letters} letters"
+        return unusable_column(name, len(cells), what)
     if len(cells) and all(type(cell) is str for cell in cells):  # of a file: look at each text once
         return _read_texts(name, cells, decimal_comma)
     missing = np.array([_is_missing(cell) for cell in cells], dtype=bool)
@@ -283,7 +296,7 @@ def read_objects(
         what = f"holds objects of type {type(odd).__name__}"
         if isinstance(odd, complex | np.complexfloating):
             what = "holds complex numbers (Complex data not supported)"
-        return _unusable(name, len(cells), what)
+        return unusable_column(name, len(cells), what)
     values = np.full(len(cells), np.nan)
     if kinds == {"boolean"}:
         values[~missing] = present.astype(bool)

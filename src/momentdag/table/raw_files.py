@@ -14,19 +14,26 @@ from typing import Any
 
 import numpy as np
 
-from momentdag.errors import DataError, MissingExtraError, OptionError, quote, require
+from momentdag.errors import DataError, MissingExtraError, OptionError, quote
+from momentdag.storage.budget import BUDGET
 from momentdag.table.delimited import Delimiter
 from momentdag.table.excel import is_workbook, read_sheet
-from momentdag.table.files import MAX_FILE_BYTES, as_path, check_file, read_file, reading
+from momentdag.table.files import (
+    MAX_FILE_BYTES,
+    as_path,
+    check_file,
+    check_lines,
+    read_file,
+    reading,
+)
 from momentdag.table.loose_text import Records, cut_records
-from momentdag.table.parquet import index_columns
+from momentdag.table.parquet_raw import read_parquet_raw
 from momentdag.table.raw import (
     RawColumn,
     RawTable,
     mend_names,
     raw_from_table,
     read_objects,
-    read_raw,
 )
 from momentdag.table.texts import MISSING_TEXTS, parse_numbers
 
@@ -90,7 +97,10 @@ def read_raw_file(
         except DataError as error:
             strict = error
         if start.startswith(b"PAR1") or file.suffix.lower() in (".parquet", ".pq"):
-            return _read_parquet(file, strict)
+            try:
+                return read_parquet_raw(file, max_bytes)
+            except DataError:  # damaged or too large, as the strict reader has said already
+                raise strict from None
         check_file(file, max_bytes, any_text=True)
         text, encoding = _decode(file)
         records = cut_records(text, delimiter)
@@ -99,23 +109,17 @@ def read_raw_file(
     return _from_rows(records)
 
 
-def _read_parquet(file: Path, strict: DataError) -> RawTable:
-    require("pyarrow", extra="parquet", purpose="Reading Parquet")
-    import pyarrow.parquet
-
-    try:
-        table = pyarrow.parquet.read_table(file)
-        index = index_columns(table.schema.pandas_metadata, table.schema.names)
-        return read_raw(table.drop_columns(sorted(index)))
-    except DataError:
-        raise
-    except Exception:  # damaged, as the strict reader has said already
-        raise strict from None
-
-
 def _decode(file: Path) -> tuple[str, str | None]:
     """Return the text of a file, and its encoding if that is not UTF-8."""
+    n_bytes = file.stat().st_size
+    if n_bytes > BUDGET.loose_text_bytes:
+        raise DataError(
+            f"Expected at most {BUDGET.loose_text_bytes} bytes of text that is not only numbers; "
+            f"the file has {n_bytes}. Turn it into Parquet, or leave out rows or columns."
+        )
     content = file.read_bytes()
+    for start in range(0, n_bytes - BUDGET.line_bytes, BUDGET.line_bytes):
+        check_lines(content[start : start + BUDGET.line_bytes])
     if content.startswith(codecs.BOM_UTF8):
         content = content[3:]
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias, get_args
 
 from momentdag.errors import DataError, quote
+from momentdag.storage.budget import BUDGET, count_values
 from momentdag.table.kinds import Kind
 
 __all__ = [
@@ -147,7 +149,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         names = [column.name for column in self.columns]
-        repeated = sorted({name for name in names if names.count(name) > 1})
+        repeated = sorted(name for name, count in Counter(names).items() if count > 1)
         if repeated:
             raise DataError(f"Expected each column once in a recipe; {repeated} are repeated.")
         if self.missing not in get_args(MissingPolicy):
@@ -212,6 +214,11 @@ class Recipe:
         momentdag.errors.DataError: Recipe: expected missing among ['auto', 'impute', 'drop',
         'refuse']; got 'never'.
         """
+        if len(text) > BUDGET.text_bytes or count_values(text) > BUDGET.values:
+            raise DataError(
+                f"Expected a recipe of at most {BUDGET.text_bytes} letters and {BUDGET.values} "
+                "values; this one has more."
+            )
         try:
             content = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -208,18 +208,23 @@ def _find_functions(
             standard = standardise_column(_apply(shape, values[rows, j]))
             if not isinstance(standard, str):
                 stacked[:, k, place] = standard[0]
-    similar = np.abs(correlate(stacked.reshape(len(stacked), -1)))
-    similar = similar.reshape(len(shapes), len(columns), len(shapes), len(columns)) > 0.99
+    # similar[k, a, b]: shape k of column a against column b. One shape at a time: the matrices of
+    # a wide table are large.
+    plain = stacked[:, 0]
+    similar = np.empty((len(shapes), len(columns), len(columns)), dtype=bool)
+    for k in range(len(shapes)):
+        both = correlate(np.hstack([stacked[:, k], plain]))
+        similar[k] = np.abs(both[: len(columns), len(columns) :]) > 0.99
     left: dict[int, str] = {}
     for b, j in enumerate(columns):
         for a, i in enumerate(columns[:b]):
             if i in left or j in left:
                 continue
             for k, shape in enumerate(shapes):
-                if similar[k, a, 0, b] and _is_linear(values, [(i, shape)], (j, ""), units):
+                if similar[k, a, b] and _is_linear(values, [(i, shape)], (j, ""), units):
                     how = f"{shape} of {quote(names[i])}, up to units"
                     left[j] = f"It is {how}." if k else f"It repeats {quote(names[i])}, rounded."
-                elif k and similar[0, a, k, b] and _is_linear(values, [(i, "")], (j, shape), units):
+                elif k and similar[k, b, a] and _is_linear(values, [(i, "")], (j, shape), units):
                     left[j] = f"It is {_INVERSES[shape]} of {quote(names[i])}, up to units."
                 else:
                     continue

@@ -20,6 +20,7 @@ import pandas as pd
 import scipy.sparse
 
 from momentdag.errors import DataError, quote
+from momentdag.storage.budget import BUDGET
 
 __all__ = [
     "FloatArray",
@@ -69,6 +70,8 @@ def check_names(labels: Iterable[Any]) -> tuple[str, ...]:
     """
     names: list[str] = []
     for position, label in enumerate(labels):
+        if position >= BUDGET.columns:
+            raise DataError(f"Expected at most {BUDGET.columns} columns; there are more.")
         if not pd.api.types.is_scalar(label):
             raise DataError(
                 f"Expected one name for each column; column {position} (counting from 0) has the "

@@ -211,3 +211,20 @@ def test_an_untilted_density_is_its_base() -> None:
     integral, _ = quad(lambda x: np.exp(NoiseDensity(base).log_density(np.array(x))), -np.inf, 1.0)
     # quad's own accuracy.
     assert float(base.distribution(np.array(1.0))) == pytest.approx(integral, abs=1e-7)
+
+
+@pytest.mark.parametrize("at", [-7e7, -1e3, 40.0, 1e149])
+@pytest.mark.parametrize("df", [np.inf, 6.0])
+def test_a_tilt_towards_where_the_base_has_no_mass_is_a_number_without_a_warning(df, at):
+    """As residuals of a column that is mostly one value are, when its scale shrinks."""
+    e = np.where(np.arange(150) < 112, at, np.random.default_rng(0).normal(size=150))
+    gain, density = fit_tilt(shape(df), e)
+    assert not np.isnan(gain)
+    assert np.isfinite(density.log_density(np.linspace(-5, 5, 11))).all()
+    assert np.isfinite(density.draw(np.random.default_rng(1), (20,))).all()
+    assert np.isfinite(fit_noise(e)[0])
+
+
+def test_a_residual_beyond_every_square_is_a_failed_score_and_no_warning():
+    with pytest.raises(np.linalg.LinAlgError, match="squared"):
+        fit_noise(np.array([0.0, 1e300, 1.0]))

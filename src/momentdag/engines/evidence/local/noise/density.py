@@ -84,6 +84,24 @@ _PRECISION = np.concatenate(
 )
 _LOG_PRECISION = np.log(_PRECISION[2:]).sum()
 
+_LARGEST_RESIDUAL = 1e150  # its square is still a number
+
+
+def _log_normaliser(probability: FloatArray, exponent: FloatArray) -> float:
+    """Return log Z of a tilt on the grid, finite also where it prefers nodes without any mass."""
+    largest = float(exponent.max())
+    total = float(probability @ np.exp(exponent - largest))
+    if total < np.finfo(float).tiny:
+        reached = probability > 0
+        largest = float(exponent[reached].max())
+        total = float(probability[reached] @ np.exp(exponent[reached] - largest))
+    return float(np.log(total)) + largest
+
+
+def _tilt(exponent: FloatArray, log_normaliser: float) -> FloatArray:
+    """Return the tilt on the grid; finite, for it is multiplied by masses that may be 0."""
+    return np.asarray(np.exp(np.minimum(exponent - log_normaliser, 700.0)))
+
 
 @dataclass(frozen=True)
 class NoiseDensity:
@@ -124,7 +142,7 @@ class NoiseDensity:
         grid = _grid(self.base)
         tilt = np.ones(len(grid.nodes))
         if self.coefficients:
-            tilt = np.exp(grid.basis @ np.array(self.coefficients) - self.log_normaliser)
+            tilt = _tilt(grid.basis @ np.array(self.coefficients), self.log_normaliser)
         # Piecewise uniform in the base's probability, hence smooth in e.
         mass = grid.probability * tilt
         cells = np.cumsum(mass) / mass.sum()
@@ -144,7 +162,7 @@ class NoiseDensity:
         if not self.coefficients:
             return p
         grid = _grid(self.base)
-        tilt = np.exp(grid.basis @ np.array(self.coefficients) - self.log_normaliser)
+        tilt = _tilt(grid.basis @ np.array(self.coefficients), self.log_normaliser)
         # The tilt is constant in each cell, so this is piecewise linear in the base's.
         before = np.append(0.0, np.cumsum(grid.probability))
         after = np.append(0.0, np.cumsum(grid.probability * tilt))
@@ -217,8 +235,8 @@ def fit_noise(e: FloatArray) -> tuple[float, NoiseDensity]:
     >>> density.base.tails.is_normal, density.coefficients
     (True, ())
     """
-    if not np.isfinite(e).all():
-        raise np.linalg.LinAlgError("A standardised residual is not a number.")
+    if not (np.abs(e) <= _LARGEST_RESIDUAL).all():
+        raise np.linalg.LinAlgError("A standardised residual is no number that can be squared.")
     mass = _grid_mass(e)
     # On the grid first, which is nearly exact; then in full where it may matter.
     values = mass @ _log_densities()
@@ -259,10 +277,9 @@ def fit_tilt(
     def evaluate(theta: FloatArray) -> tuple[float, float, FloatArray]:
         """Return the penalised log-likelihood gain, log Z and the tilt on the grid."""
         exponent = basis @ theta
-        largest = float(exponent.max())
-        log_z = float(np.log(p @ np.exp(exponent - largest))) + largest
+        log_z = _log_normaliser(p, exponent)
         value = n * (float(means @ theta) - log_z) - 0.5 * float(_PRECISION @ theta**2)
-        return value, log_z, np.exp(exponent - log_z)
+        return value, log_z, _tilt(exponent, log_z)
 
     theta = np.zeros(2 + TUNING.n_cosines)
     value, log_z, tilt = evaluate(theta)
