@@ -83,6 +83,7 @@ def test_frames_of_every_kind_give_the_same_answer(simulation):
         np.testing.assert_array_equal(mean_graphs(other), expected)
 
 
+@pytest.mark.slow
 def test_held_out_score_prefers_the_right_model(simulation, fitted):
     new = simulation.sample(np.random.default_rng(7), 400)
     score = fitted.score(new)
@@ -125,6 +126,7 @@ def test_a_dataset_may_be_fitted_and_scored(simulation):
     assert fitted.score(dataset) == fitted.score(simulation.data)
 
 
+@pytest.mark.slow
 def test_works_in_grid_search_and_clones_and_pickles(simulation, fitted):
     search = GridSearchCV(
         md.MomentDAG(n_draws=30, random_state=0, engine_options=QUICK),

@@ -23,6 +23,7 @@ def learn(dataset, n_draws=300, knowledge=None, **options):
     return learn_dds(np.random.default_rng(0), dataset, limits, n_draws, DDSOptions(**options))
 
 
+@pytest.mark.slow
 def test_who_depends_on_whom_is_found(dataset):
     found = learn(dataset)
     assert found.status == "complete"

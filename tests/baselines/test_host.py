@@ -43,11 +43,13 @@ def test_each_place_goes_to_residuals_close_to_normal(dataset):
     assert min(learn(dataset).details["normality"]) > 0.985
 
 
+@pytest.mark.slow
 def test_alpha_decides_how_many_edges_stay(dataset):
     counts = [learn(dataset, alpha=alpha).graphs.sum() for alpha in (1e-12, 0.05, 1.0)]
     assert counts[0] <= counts[1] < counts[2] == 6
 
 
+@pytest.mark.slow
 def test_tests_may_look_at_fewer_rows(dataset):
     # Twenty rows cannot be that sure of a cause of the spread; five hundred can.
     assert ("root", "middle") in edges_of(learn(dataset, alpha=1e-6))

@@ -98,6 +98,7 @@ def diabetes():
     )
 
 
+@pytest.mark.slow
 def test_a_near_formula_does_not_explode(diabetes):
     """The modelled sd of s2 was 73 times the observed one."""
     world = diabetes.world_check().set_index("column")

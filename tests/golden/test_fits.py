@@ -9,7 +9,9 @@ from fits import GOLDENS, METHODS, VALUES, method_version
 
 KEPT = json.loads(VALUES.read_text(encoding="utf-8"))
 SLOW = {
+    "chain-answers",
     "chain-large",
+    "dds",
     "variational",
     "variational-answers",
     "variational-lbfgs",

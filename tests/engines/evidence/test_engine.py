@@ -86,6 +86,7 @@ def test_column_order_and_units_do_not_matter(five, five_fit):
         pd.testing.assert_frame_equal(a, b)
 
 
+@pytest.mark.slow
 def test_columns_without_names_may_be_permuted_too(five, five_fit):
     order = [2, 0, 4, 1, 3]
     other = fit(five.data.to_numpy()[:, order])
@@ -117,6 +118,7 @@ def test_homoscedastic_family_has_no_variance_edges():
     assert shd(result.posterior.consensus().mean_frame, simulation.graph.mean_frame) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", ["flexible", "student", "gaussian"])
 def test_every_noise_family_runs_and_says_so(noise):
     simulation = preset("student-5", np.random.default_rng(3))
@@ -152,6 +154,7 @@ def knowledge_of_five(draw):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(knowledge=knowledge_of_five())
 @example(knowledge=Knowledge(order=[("x4", "x5")], required=[("x1", "x4", "mean")]))

@@ -35,6 +35,7 @@ OTHERS = ("binary", "count", "ordered", "category")
 PAIRS = [*(("continuous", kind) for kind in OTHERS), *((kind, "continuous") for kind in OTHERS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cause", "effect"), PAIRS[:4])
 def test_directions_are_found(cause, effect):
     found = np.array([direction(cause, effect, seed) for seed in range(7004, 7008)])

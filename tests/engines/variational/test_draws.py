@@ -72,6 +72,7 @@ def test_resampled_draws_go_where_the_evidence_is(problem, weights, stated, quic
         assert np.ptp(found.log_joint[which.ravel() == own]) < 1e-6
 
 
+@pytest.mark.slow
 def test_a_restart_without_draws_has_no_networks(problem, weights, stated, quick):
     trained = trained_as(weights, np.array([0.5, 0.5, 1e-6]))
     found = draw_pairs(np.random.default_rng(1), trained, problem, stated, quick, 100)

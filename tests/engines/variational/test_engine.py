@@ -80,6 +80,7 @@ def test_details_report_the_restarts(fit, quick, data):
     assert found.best_graph == top
 
 
+@pytest.mark.slow
 def test_draws_are_close_to_the_exact_posterior_of_linear_data(fit):
     # As many rows as elsewhere, so that compiled programs are shared.
     simulation = preset("linear-anm-3", np.random.default_rng(901), 200)

@@ -121,6 +121,7 @@ def test_linear_parents_have_the_evidence_of_equivalent_graphs(evidence, values)
     assert alone + forward == pytest.approx(evidence(1) + evidence(0, mean=[1]), abs=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["mean", "variance"])
 def test_a_parent_that_explains_nothing_loses_evidence(evidence, moment):
     without = evidence(0)
@@ -129,6 +130,7 @@ def test_a_parent_that_explains_nothing_loses_evidence(evidence, moment):
     assert evidence(0, **{moment: [4, 5]}) < without - 2
 
 
+@pytest.mark.slow
 def test_parents_that_explain_something_gain_evidence(evidence):
     assert evidence(1, mean=[0]) > evidence(1) + 20
     # Not linear: units of a network that saw no data suffice.

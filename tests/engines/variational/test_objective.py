@@ -210,6 +210,7 @@ def test_score_gradients_are_those_of_the_exact_bound(make_problem, pair_table):
         assert np.abs(wanted).max() > 20 * error.max()
 
 
+@pytest.mark.slow
 def test_relaxed_gradients_are_those_of_finite_differences(pair_table):
     d = 3
     with jax.enable_x64(True):

@@ -58,6 +58,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_every_way_of_updating_raises_the_objective(problem, quick, setting):
     options = replace(quick, max_steps=500, warm_up_steps=0, **setting)

@@ -135,6 +135,7 @@ def test_long_chains_match_enumeration_closely(seed, d):
     assert distance < 0.05
 
 
+@pytest.mark.slow
 def test_linear_family_matches_enumeration():
     simulation = linear_anm(np.random.default_rng(3), 4, None, 500)
     values = simulation.data.to_numpy()
