@@ -51,7 +51,9 @@ def offences(tree, own_names, own_package):
     """Yield the line and text of every use of a private name that is not the package's own."""
     for node in ast.walk(tree):
         match node:
-            case ast.Attribute():
+            case ast.Attribute() if (
+                ast.unparse(node) != "os._exit"
+            ):  # documented, in spite of its name
                 if is_private(node.attr) and not is_own(node.value) and node.attr not in own_names:
                     yield f"line {node.lineno}: {ast.unparse(node)}"
             case ast.ImportFrom(module=str(module)) if module.split(".")[0] == "momentdag":

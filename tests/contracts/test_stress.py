@@ -78,6 +78,7 @@ TABLES: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {
     "ten rows": lambda rng: plain(rng, 10),
     "sorted": lambda rng: plain(rng).apply(np.sort),
     "squares overflow": lambda rng: plain(rng) * 1e160,
+    "small and large": lambda rng: plain(rng) * [1e-80, 1.0, 1e80],
 }
 QUICK_TABLES = list(TABLES)[:11]
 # One number of rows and columns: compiling is most of the time of the variational engine here.
@@ -85,6 +86,7 @@ SAME_ROWS = [name for name in QUICK_TABLES if name not in ("twenty rows", "exact
 QUICK = [
     *((engine, name) for engine in ("gaussian", "linear") for name in QUICK_TABLES),
     *(("variational", name) for name in SAME_ROWS),
+    ("gaussian", "small and large"),
 ]
 
 

@@ -1,5 +1,7 @@
 """The report in a real browser, from a file URL."""
 
+import base64
+import hashlib
 import json
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from plotly.offline import get_plotlyjs
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
@@ -394,3 +397,23 @@ def test_fifty_variables_answer_at_once(browser, wide_report):
     assert counts[-1] == 0
     # 100 ms feel instant; the best of five, as other programs may delay some.
     assert min(times) < 100
+
+
+def test_only_our_own_scripts_may_run(browser, report):
+    """The policy names the hashes of the two scripts, and no other script runs."""
+    text = report.read_text("utf-8")
+    policy = text.partition('Content-Security-Policy" content="')[2].partition('"')[0]
+    sources = policy.partition("script-src ")[2].partition(";")[0].split()
+    ours = text.rpartition("<script>")[2].partition("</script>")[0]
+    hashes = [
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        for script in (ours, get_plotlyjs())
+    ]
+    assert sources == [f"'sha256-{digest}'" for digest in hashes]
+    browser.get(report.as_uri())
+    browser.execute_script(
+        "const s = document.createElement('script'); s.textContent = 'window.evil = 1';"
+        "document.head.append(s);"
+    )
+    assert browser.execute_script("return window.evil") is None
+    assert "Content Security Policy" in browser.get_log("browser")[0]["message"]

@@ -110,3 +110,26 @@ def test_only_a_run_of_the_same_fit_is_found(tmp_path):
     assert find_run(tmp_path, "key").status == "interrupted"
     with pytest.raises(StorageError, match=r"cannot be resumed: it has other data.*Use force"):
         find_run(tmp_path, "another key")
+
+
+def test_a_fit_that_was_killed_is_told_from_one_that_is_running(tmp_path):
+    complete_run(tmp_path, "fitting")
+    with pytest.raises(StorageError, match=r"cut short.*--resume"), open_complete(tmp_path):
+        pass
+    with (
+        open_folder(tmp_path),
+        pytest.raises(StorageError, match="still running"),
+        open_complete(tmp_path),
+    ):
+        pass
+
+
+def test_a_link_in_place_of_the_checkpoints_is_removed_and_its_target_is_not(tmp_path):
+    complete_run(tmp_path)
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "a.npz").write_text("mine")
+    (tmp_path / "checkpoints").symlink_to(precious)
+    clear(tmp_path)
+    assert not (tmp_path / "checkpoints").is_symlink()
+    assert (precious / "a.npz").read_text() == "mine"

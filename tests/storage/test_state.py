@@ -31,3 +31,13 @@ def test_names_are_a_list_of_text(names):
     assert take_names({"names": ["a", "b"]}) == ("a", "b")
     with pytest.raises(StorageError, match="list of variable names"):
         take_names({"names": names})
+
+
+def test_numbers_too_small_to_be_inverted_are_zero():
+    array = take_floats({"a": np.array([5e-324, -1e-310, 1e-300])}, "a", (3,))
+    assert array.tolist() == [0.0, 0.0, 1e-300]
+
+
+def test_names_that_cannot_be_written_are_refused():
+    with pytest.raises(StorageError, match="variable names"):
+        take_names({"names": ["a", "\ud800"]})

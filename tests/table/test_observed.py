@@ -66,3 +66,30 @@ def test_what_is_forged_is_refused(dataset, changes):
     stored = {**dataset.observe(("log y",)).to_dict(), **changes}
     with pytest.raises(DataError):
         Observed.from_dict(stored, dataset.names, ("log y",))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("sd", -1.0, "no spread"),
+        ("sd", 5e-324, "no spread"),
+        ("mean", None, "no number"),
+        ("max", 1e308, "no number"),
+        ("median", 1e6, "do not rise"),
+    ],
+)
+def test_a_forged_summary_is_refused(dataset, column, value, message):
+    stored = json.loads(json.dumps(dataset.observe().to_dict()))
+    place = stored["summary"]["columns"].index(column)
+    stored["summary"]["data"][0][place] = value
+    with pytest.raises(DataError, match=message):
+        Observed.from_dict(stored, dataset.names)
+
+
+def test_a_summary_with_a_column_twice_is_refused(dataset):
+    stored = json.loads(json.dumps(dataset.observe().to_dict()))
+    stored["summary"]["columns"].append("sd")
+    for row in stored["summary"]["data"]:
+        row.append(1.0)
+    with pytest.raises(DataError, match="twice"):
+        Observed.from_dict(stored, dataset.names)

@@ -116,6 +116,14 @@ def _guard(debug: bool) -> Iterator[None]:
         # The reader of our output has closed it. Python must not try to write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(FAILED) from error
+    except MemoryError as error:
+        detail = f" ({error})" if str(error) else ""
+        message = (
+            f"Out of memory{detail}. Use fewer rows (--option max_rows=...), columns (--columns) "
+            "or processes (--jobs 1), or a machine with more memory. What a fit had finished is "
+            "in its folder; --resume continues."
+        )
+        raise _exit(message, FAILED, debug) from error
     except Exception as error:
         if isinstance(error, typer.Exit):
             raise

@@ -151,8 +151,13 @@ class LeverSearch:
         outcomes = self.outcomes(names, values)
         if fine is not grid:
             # Both outcomes of a sample are smooth in the setting; logs keep the ratio positive.
-            change = CubicSpline(grid, outcomes.mean_change, axis=1)(fine)
-            log_ratio = CubicSpline(grid, np.log(outcomes.variance_ratio), axis=1)(fine)
+            # Without units: powers of those that lie far apart are beyond floats.
+            span = grid[-1] - grid[0]
+            x, at = (grid - grid[0]) / span, (fine - grid[0]) / span
+            largest = float(np.abs(outcomes.mean_change).max())
+            unit = largest if largest > 0 else 1.0
+            change = CubicSpline(x, outcomes.mean_change / unit, axis=1)(at) * unit
+            log_ratio = CubicSpline(x, np.log(outcomes.variance_ratio), axis=1)(at)
             outcomes = Outcomes(change, np.exp(log_ratio))
         loss = self._penalised(outcomes)
         k = int(np.argmin(loss))

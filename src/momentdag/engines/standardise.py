@@ -32,6 +32,8 @@ IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 _DECIMALS = 8
 
+_LEAST_SCALE = 1e-140  # as of the columns that are fitted: its square is still a number
+
 
 class ColumnUnits(NamedTuple):
     """Names, means and standard deviations of the columns of a table."""
@@ -142,8 +144,8 @@ def read_units(state: State) -> ColumnUnits:
         raise StorageError("Expected at least one variable; there is none.")
     location = take_floats(state.arrays, "location", (len(names),))
     scale = take_floats(state.arrays, "scale", (len(names),))
-    if not (scale > 0).all():
-        raise StorageError("Expected positive scales; one is not.")
+    if not (scale >= _LEAST_SCALE).all():
+        raise StorageError(f"Expected scales of at least {_LEAST_SCALE:g}; one is smaller.")
     kinds = state.content.get("kinds", [])
     if not isinstance(kinds, list) or (kinds and len(kinds) != len(names)):
         raise StorageError(f"Expected a kind for each variable; got {quote(kinds)}.")

@@ -22,6 +22,8 @@ import joblib
 from joblib.parallel import get_active_backend
 
 from momentdag.errors import OptionError, require
+from momentdag.parallel.leftovers import PREFIX, held, sweep_folders
+from momentdag.parallel.processes import run_in_processes
 
 __all__ = ["cluster", "common_folder", "is_serial", "run", "shared"]
 
@@ -76,7 +78,7 @@ def run(
     Raises
     ------
     ClusterError
-        If several workers died running the same task, or the cluster is gone.
+        If workers died again and again, or the cluster is gone.
 
     Warns
     -----
@@ -93,14 +95,15 @@ def run(
             yield function(*task)
         return
     client = _client()
-    parallel = joblib.Parallel(
-        n_jobs=n_jobs, return_as="generator" if ordered else "generator_unordered"
-    )
+    results: Generator[Any, None, None]
     if client is None:
-        results = parallel(joblib.delayed(function)(*task) for task in tasks)
+        results = run_in_processes(function, tasks, n_jobs, ordered=ordered)
     else:
         from momentdag.parallel.dask import Workers
 
+        parallel = joblib.Parallel(
+            n_jobs=n_jobs, return_as="generator" if ordered else "generator_unordered"
+        )
         results = Workers(client).watch(parallel, function, tasks, _SHARED.get())
     try:
         for result in results:  # noqa: UP028, which would close them too early
@@ -148,9 +151,12 @@ def common_folder() -> Iterator[Path]:
     ...     folder.is_dir()
     True
     """
+    sweep_folders()
     # Some systems cannot remove a file that is still open; they clean up later.
-    with TemporaryDirectory(prefix="momentdag-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+    with TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name, held(Path(name)):
+        inner = Path(name) / "shared"
+        inner.mkdir()
+        yield inner
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from momentdag.errors import StorageError
-from momentdag.storage.lock import LOCK_NAME, locked
+from momentdag.storage.lock import LOCK_NAME, is_locked, locked
 from momentdag.storage.log import LOG
 from momentdag.storage.run_info import INFO_NAME, RunInfo, file_hash, read_info
 
@@ -97,7 +97,9 @@ def clear(folder: Path) -> None:
         # `run.json` first: without it the rest is no run, should this be interrupted.
         for name in (INFO_NAME, *_FILES, REPORT, LOG):
             (folder / name).unlink(missing_ok=True)
-        if (folder / CHECKPOINTS).is_dir():
+        if (folder / CHECKPOINTS).is_symlink():
+            (folder / CHECKPOINTS).unlink()  # the link; its target may belong to somebody else
+        elif (folder / CHECKPOINTS).is_dir():
             shutil.rmtree(folder / CHECKPOINTS)
     except OSError as error:
         raise StorageError(
@@ -141,6 +143,13 @@ def open_complete(folder: str | os.PathLike[str]) -> Iterator[tuple[Path, RunInf
         one, because a forged file with a valid checksum may fail in many ways.
     """
     path, info = Path(folder), read_info(folder)
+    if info.status == "fitting":
+        if is_locked(path):
+            raise StorageError(f"The fit in {folder} is still running. Wait for it to end.")
+        raise StorageError(
+            f"The fit in {folder} was cut short: its process is gone. What it had finished is "
+            "there; continue it with `momentdag fit ... --resume`."
+        )
     if info.status != "complete":
         why = f" ({info.message})" if info.message else ""
         raise StorageError(

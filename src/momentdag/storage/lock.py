@@ -10,7 +10,7 @@ import filelock
 
 from momentdag.errors import StorageError
 
-__all__ = ["LOCK_NAME", "locked"]
+__all__ = ["LOCK_NAME", "is_locked", "locked"]
 
 LOCK_NAME = ".lock"
 
@@ -52,3 +52,15 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def is_locked(folder: Path) -> bool:
+    """Tell whether a process is working in a folder, as far as can be seen without writing."""
+    lock = folder / LOCK_NAME
+    if lock.is_symlink() or not lock.exists():
+        return False
+    try:
+        with filelock.FileLock(lock).acquire(blocking=False):
+            return False
+    except (filelock.Timeout, OSError):
+        return True

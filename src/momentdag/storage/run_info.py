@@ -17,6 +17,7 @@ from momentdag.errors import StorageError, quote
 from momentdag.storage.archive import checksum
 from momentdag.storage.budget import BUDGET, parse_json
 from momentdag.storage.files import open_regular, read_regular, write_atomically
+from momentdag.storage.state import is_text
 
 __all__ = [
     "INFO_NAME",
@@ -193,7 +194,7 @@ def _parse(content: Any, path: Path) -> RunInfo:
         )
     data = content.pop("data")
     for name in ("names", "log_columns"):
-        if not all(isinstance(column, str) for column in data[name]):
+        if not all(is_text(column) for column in data[name]):
             raise StorageError(f"{path}: expected {name} to be column names.")
         data[name] = tuple(data[name])
     account = tuple(content.pop("account", ()))

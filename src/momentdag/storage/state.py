@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from momentdag.errors import StorageError, quote
 
-__all__ = ["Arrays", "State", "take_array", "take_floats", "take_names"]
+__all__ = ["Arrays", "State", "is_text", "take_array", "take_floats", "take_names"]
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
@@ -46,9 +46,22 @@ def take_names(content: Mapping[str, Any]) -> tuple[str, ...]:
     ('raf', 'mek')
     """
     names = content.get("names")
-    if not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+    if not (isinstance(names, list) and all(is_text(name) for name in names)):
         raise StorageError(f"Expected a list of variable names; got {quote(names)}.")
     return tuple(names)
+
+
+def is_text(value: object) -> bool:
+    r"""Tell whether a value is text that can be written as UTF-8: without lone surrogates.
+
+    Examples
+    --------
+    >>> is_text("naïve"), is_text("\ud800"), is_text(None)
+    (True, False, False)
+    """
+    if not isinstance(value, str):
+        return False
+    return value.isascii() or value.encode("utf-8", "replace").decode("utf-8") == value
 
 
 def take_array(
@@ -84,7 +97,7 @@ def take_array(
 def take_floats(
     arrays: Arrays, name: str, shape: tuple[int | None, ...]
 ) -> npt.NDArray[np.float64]:
-    """Return a stored array of finite floats.
+    """Return a stored array of finite floats; what is too small to be inverted is 0.
 
     Raises
     ------
@@ -94,4 +107,5 @@ def take_floats(
     array = take_array(arrays, name, np.float64, shape)
     if not (np.abs(array) <= _LARGEST).all():
         raise StorageError(f"Expected array {name!r} to be finite and below {_LARGEST:g}.")
+    array[np.abs(array) < np.finfo(np.float64).tiny] = 0.0  # their inverses are no numbers
     return array

@@ -17,6 +17,7 @@ __all__ = ["MAX_LEVELS", "Observed", "correlate", "levels_of", "observe", "obser
 
 _QUANTILES = {"min": 0.0, "q05": 0.05, "median": 0.5, "q95": 0.95, "max": 1.0}
 _COLUMNS = [*_QUANTILES, "mean", "sd"]
+_LARGEST, _LEAST_SD = 1e300, 1e-140
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,7 @@ class Observed:
         """
         try:
             summary = _read_summary(stored["summary"], names)
+            _check_summary(summary)
             levels = {
                 str(name): np.asarray(values, dtype=np.float64)
                 for name, values in stored.get("levels", {}).items()
@@ -112,6 +114,16 @@ class Observed:
             return cls(summary, levels, correlations, logs, shown, kinds, labels, roots)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"The summary of the columns is malformed: {error}.") from None
+
+
+def _check_summary(summary: pd.DataFrame) -> None:
+    """Refuse numbers that no column can have."""
+    values = summary[list(_COLUMNS)].to_numpy(np.float64)
+    if not (np.abs(values) <= _LARGEST).all() or not (summary["sd"] >= _LEAST_SD).all():
+        raise DataError("The summary of the columns holds what is no number, or no spread.")
+    quantiles = summary[list(_QUANTILES)].to_numpy(np.float64)
+    if (np.diff(quantiles, axis=1) < 0).any():
+        raise DataError("The quantiles of a column in the summary do not rise.")
 
 
 def _check_grids(
@@ -144,6 +156,8 @@ def _read_summary(split: Any, names: tuple[str, ...]) -> pd.DataFrame:
     table = pd.DataFrame(split["data"], split["index"], split["columns"], dtype=np.float64)
     if tuple(table.index) != names or not set(_COLUMNS) <= set(table.columns):
         raise DataError("The summary is not one of the variables of the posterior.")
+    if not table.columns.is_unique:
+        raise DataError("The summary has a column twice.")
     return table.rename_axis("variable")
 
 

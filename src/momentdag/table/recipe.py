@@ -221,7 +221,7 @@ class Recipe:
             )
         try:
             content = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # also of a number with thousands of digits
             raise DataError(f"Expected a recipe in TOML; {error}.") from error
         version = content.pop("version", _VERSION)
         if version != _VERSION:

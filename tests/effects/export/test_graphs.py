@@ -87,3 +87,14 @@ def test_an_estimator_stands_for_its_consensus(posterior, graph):
 def test_nothing_else_can_be_exported():
     with pytest.raises(OptionError, match="a Posterior or a fitted MomentDAG; got 3"):
         to_networkx(3)
+
+
+@pytest.mark.parametrize("text", ["", "<", "<a/>", "<graphml>", "\0", "<graphml><graph/></a>"])
+def test_what_is_no_graphml_is_a_clear_error(text):
+    with pytest.raises(GraphError):
+        from_graphml(text)
+
+
+def test_graphml_with_entities_is_refused_unread():
+    with pytest.raises(GraphError, match="without a document type"):
+        from_graphml('<!DOCTYPE a [<!ENTITY b "b">]><graphml/>')

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from momentdag.effects.export.source import Source, read_source
-from momentdag.errors import require
+from momentdag.errors import GraphError, quote, require
 from momentdag.graph import MomentGraph, Selection
 
 if TYPE_CHECKING:
@@ -78,9 +78,15 @@ def from_graphml(text: str) -> MomentGraph:
     Raises
     ------
     GraphError
-        If an edge does not say its moment or the union has a cycle.
+        If it is no GraphML, an edge does not say its moment or the union has a cycle.
     """
-    return MomentGraph.from_networkx(nx.parse_graphml(text))
+    if "<!DOCTYPE" in text.upper():  # entities could unpack to very much
+        raise GraphError("Expected GraphML without a document type; leave <!DOCTYPE ...> out.")
+    try:
+        graph = nx.parse_graphml(text)
+    except Exception as error:  # of the XML parser and of networkx, many types
+        raise GraphError(f"Expected GraphML; the parser says: {quote(str(error))}.") from error
+    return MomentGraph.from_networkx(graph)
 
 
 def to_cytoscape(source: Source) -> dict[str, Any]:

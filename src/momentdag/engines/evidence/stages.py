@@ -17,7 +17,12 @@ import numpy as np
 
 from momentdag.engines.evidence.local.protocol import Evidences
 from momentdag.engines.evidence.problem import Problem
-from momentdag.engines.evidence.sampling.draws import Draws, draw_by_chains, draw_exactly
+from momentdag.engines.evidence.sampling.draws import (
+    Draws,
+    chain_shares,
+    draw_by_chains,
+    draw_exactly,
+)
 from momentdag.engines.evidence.sampling.exact import MAX_VARIABLES
 from momentdag.engines.evidence.sampling.model_doubt import (
     draw_plain,
@@ -58,7 +63,7 @@ class Stages:
         self.doubt: ModelDoubt | None = None
         self.details: dict[str, Any] = {}
         self._request = request
-        self._checkpoint = StageCheckpoint(request.checkpoint, problem.counts)
+        self._checkpoint = StageCheckpoint(request.checkpoint, problem)
         self._chains: dict[int, Draws] = {}  # those that have ended
 
     def run(self, rngs: list[np.random.Generator]) -> None:
@@ -112,15 +117,16 @@ class Stages:
 
     def _draw_in_worlds(self, rng: np.random.Generator, worlds: Worlds) -> None:
         key = "draws in worlds"
-        self.draws = self._checkpoint.load_draws(key)
-        if self.draws is not None:
-            self.details |= self._checkpoint.load_details(key)
+        stored = self._checkpoint.load_draws(key, self._request.n_draws)
+        if stored is not None:
+            self.draws, details = stored
+            self.details |= details
             self.doubt = self._checkpoint.load_doubt(key)
             return
         assert self.result is not None
         result, n_draws = self.result, self._request.n_draws
         search = result.problem.search(result.evidences)
-        details: dict[str, Any] = {"n_worlds": worlds.n_worlds}
+        details = {"n_worlds": worlds.n_worlds}
         if self._is_exact:
             self._begin("the enumeration in worlds")
             self.draws, enumerated = enumerate_worlds(rng, result, worlds, search, n_draws)
@@ -156,7 +162,8 @@ class Stages:
                 break
         assert self.result is not None
         self._begin("the Markov chains")
-        self._chains.update(self._checkpoint.load_chains(self.problem.options.n_chains))
+        shares = chain_shares(self._request.n_draws, self.problem.options.n_chains)
+        self._chains.update(self._checkpoint.load_chains(shares))
         self._checkpoint.watch("chains", memory)
         self.draws = draw_by_chains(
             self.result,
@@ -178,8 +185,10 @@ class Stages:
         self._begin("a pilot of the Markov chains")
         chain_rng, again_rng = rng.spawn(2)
         n_pilot = min(self._request.n_draws, TUNING.pilot_draws * options.n_chains)
-        pilot = self._checkpoint.load_draws(f"pilot {k}")
-        if pilot is None:
+        stored = self._checkpoint.load_draws(f"pilot {k}", n_pilot)
+        if stored is not None:
+            pilot = stored[0]
+        else:
             self._checkpoint.watch(f"pilot {k}", memory)
             pilot = draw_by_chains(self.result, chain_rng, n_pilot, n_jobs, self._tick, {}, memory)
             self._checkpoint.save_draws(f"pilot {k}", pilot)

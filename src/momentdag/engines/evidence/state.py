@@ -167,7 +167,7 @@ def _kernel(stored: Any) -> Kernel:
     kernel = Kernel(**stored)
     numbers = (kernel.scale, kernel.bias, kernel.linear)
     if kernel.shape not in ("network", "rbf") or not all(
-        isinstance(number, float) and 0 <= number < np.inf for number in numbers
+        isinstance(number, float) and (number == 0 or 1e-50 <= number <= 1e50) for number in numbers
     ):
         raise StorageError(f"Expected a kernel; got {quote(stored)}.")
     return kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,10 +30,14 @@ from momentdag.engines.variational.training import (
     objective_of,
     run_chunk,
 )
+from momentdag.errors import StorageError
+from momentdag.storage.state import take_array
 
 __all__ = ["Trained", "program_of", "settings_of", "shares_of", "train"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+_logger = logging.getLogger(__name__)
 
 _STAGE = "training"
 _CHUNK_STEPS = 500
@@ -216,7 +222,7 @@ def train(
         watch_rng, program, problem, settings, n_pairs=_WATCHED_PAIRS, n_rows=_WATCHED_ROWS
     )
     chunk_steps = program.n_rounds * sum(program.steps)
-    states, course = _resume(checkpoint, states)
+    states, course = _resume(checkpoint, states, options)
     step_rng.spawn(course.n_chunks)  # each chunk has a generator of its own: skip those made
     interrupted = False
     progress("training", 0, options.max_steps)
@@ -270,15 +276,51 @@ def _save(checkpoint: Checkpoint, states: State, course: _Course) -> None:
     checkpoint.save(_STAGE, course._asdict(), arrays)
 
 
-def _resume(checkpoint: Checkpoint, states: State) -> tuple[State, _Course]:
+def _resume(
+    checkpoint: Checkpoint, states: State, options: VariationalOptions
+) -> tuple[State, _Course]:
     """Return where a former run of the same fit stood, else the given start."""
     stored = checkpoint.load(_STAGE)
     if stored is None:
         return states, _Course()
-    content, arrays = stored
-    leaves = [jnp.asarray(arrays[f"leaf_{k}"]) for k in range(len(arrays))]
+    try:
+        return _decode_states(stored[1], states), _decode_course(stored[0], options)
+    except Exception as error:  # a forged entry may be anything
+        what = str(error) if isinstance(error, StorageError) else type(error).__name__
+        _logger.warning("The checkpoint of training is discarded, it begins again: %s", what)
+        return states, _Course()
+
+
+def _decode_states(arrays: Mapping[str, npt.NDArray[Any]], states: State) -> State:
+    """Return stored states, which are as the given ones in all but their numbers."""
+    leaves = []
+    for k, leaf in enumerate(jax.tree.leaves(states)):
+        start = np.asarray(leaf)
+        array = take_array(arrays, f"leaf_{k}", start.dtype.type, start.shape)
+        if not np.isfinite(array[np.isfinite(start)]).all():
+            raise StorageError("a weight is not a number")
+        leaves.append(jnp.asarray(array))
+    if len(arrays) != len(leaves):
+        raise StorageError("there are more arrays than the networks have")
+    restored: State = jax.tree.unflatten(jax.tree.structure(states), leaves)
+    return restored
+
+
+def _decode_course(content: Mapping[str, Any], options: VariationalOptions) -> _Course:
     course = _Course(**{**content, "trace": tuple(content["trace"])})
-    return jax.tree.unflatten(jax.tree.structure(states), leaves), course
+    limits = (
+        (course.n_chunks, options.max_steps),
+        (course.n_cuts, options.n_cuts),
+        (course.waited, _PATIENCE),
+    )
+    if not all(type(count) is int and 0 <= count <= most for count, most in limits):
+        raise StorageError("the course of training is out of range")
+    numbers = (*course.trace, *(() if course.best is None else (course.best,)))
+    if type(course.converged) is not bool or not all(type(x) is float for x in numbers):
+        raise StorageError("the course of training is no course")
+    if len(course.trace) != course.n_chunks:
+        raise StorageError("the course of training has another length")
+    return course
 
 
 def _finite(before: State, after: State) -> State:

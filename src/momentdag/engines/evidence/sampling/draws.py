@@ -30,7 +30,7 @@ from momentdag.engines.evidence.support.shared_cache import SharedCache
 from momentdag.graph import BoolArray, topological_order
 from momentdag.parallel import common_folder, is_serial, run, shared
 
-__all__ = ["Draws", "draw_by_chains", "draw_exactly"]
+__all__ = ["Draws", "chain_shares", "draw_by_chains", "draw_exactly"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -114,6 +114,17 @@ def draw_exactly(result: SearchResult, rng: np.random.Generator, n_draws: int) -
     )
 
 
+def chain_shares(n_draws: int, n_chains: int) -> list[int]:
+    """Return how many of the draws each chain makes.
+
+    Examples
+    --------
+    >>> chain_shares(10, 4)
+    [3, 3, 2, 2]
+    """
+    return [len(part) for part in np.array_split(np.arange(n_draws), min(n_chains, n_draws))]
+
+
 def draw_by_chains(
     result: SearchResult,
     rng: np.random.Generator,
@@ -139,7 +150,7 @@ def draw_by_chains(
     weights = _toggle_weights(pools, search.candidates)
     best = result.best.score
     near = [optimum for optimum in result.optima if best - optimum.score < TUNING.near_optimum]
-    shares = [len(part) for part in np.array_split(np.arange(n_draws), n_chains)]
+    shares = chain_shares(n_draws, n_chains)
     tasks = [
         (pools, weights, near[k % len(near)].parents, share, chain_rng)
         for k, (share, chain_rng) in enumerate(zip(shares, rng.spawn(n_chains), strict=True))

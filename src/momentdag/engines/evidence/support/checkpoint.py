@@ -7,30 +7,40 @@ and a fit killed at any moment loses little.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, replace
-from itertools import islice
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from momentdag.engines.evidence.local.features import Kernel
-from momentdag.engines.evidence.local.hyperparameters import Hyperparameters
-from momentdag.engines.evidence.local.protocol import Evidences, Parents, ScoreCounts
+from momentdag.engines.evidence.local.protocol import Evidences
 from momentdag.engines.evidence.problem import Problem
 from momentdag.engines.evidence.sampling.draws import Draws
-from momentdag.engines.evidence.search.orders import OrderResult
 from momentdag.engines.evidence.search.starts import SearchResult
 from momentdag.engines.evidence.search.tuning import TUNING
-from momentdag.engines.evidence.support.bitmasks import from_words, to_words
+from momentdag.engines.evidence.support.stage_codec import (
+    decode_counts,
+    decode_draws,
+    decode_evidences,
+    decode_search,
+    encode_draws,
+    encode_evidences,
+    encode_search,
+)
 from momentdag.engines.protocol import Checkpoint
+from momentdag.errors import StorageError, quote
 from momentdag.posterior import ModelDoubt
+from momentdag.storage.state import take_array
 
 __all__ = ["StageCheckpoint"]
 
-Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
+T = TypeVar("T")
+Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
+Stored: TypeAlias = tuple[Mapping[str, Any], Arrays]
+
+_logger = logging.getLogger(__name__)
 
 
 class StageCheckpoint:
@@ -39,8 +49,8 @@ class StageCheckpoint:
     Parameters
     ----------
     checkpoint : Checkpoint
-    counts : ScoreCounts
-        Of the fit; a resumed one goes on from those of the stages that ended.
+    problem : Problem
+        What is read must fit it. Its counts of scores go on from those of the stages that ended.
     seconds_between_saves : float
         Least time between two saves of the evidences of a running stage.
     """
@@ -48,11 +58,11 @@ class StageCheckpoint:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        counts: ScoreCounts,
+        problem: Problem,
         seconds_between_saves: float = TUNING.seconds_between_saves,
     ) -> None:
         self._checkpoint = checkpoint
-        self._counts = counts
+        self._problem = problem
         self._seconds_between_saves = seconds_between_saves
         self._stage = ""
         self._evidences: Evidences = []
@@ -61,9 +71,10 @@ class StageCheckpoint:
 
     def watch(self, stage: str, evidences: Evidences) -> None:
         """Fill in what a former run of ``stage`` had computed, and save what is added."""
-        before = self._load(_running(stage))
+        d = self._problem.n_variables
+        before = self._load(_running(stage), lambda stored: decode_evidences(stored[1], d))
         if before is not None:
-            for known, more in zip(evidences, _decode_evidences(before[1]), strict=True):
+            for known, more in zip(evidences, before, strict=True):
                 known.update(more)
         self._stage, self._evidences = stage, evidences
         self._n_saved = sum(map(len, evidences))
@@ -76,46 +87,44 @@ class StageCheckpoint:
         self._saved_at = now
         n_known = sum(map(len, self._evidences))
         if n_known > self._n_saved:
-            arrays = _encode_evidences(self._evidences)
+            arrays = encode_evidences(self._evidences)
             self._save(_running(self._stage), {}, arrays)
             self._n_saved = n_known
 
     def load_search(self, stage: str, problem: Problem) -> SearchResult | None:
         """Return the result of ``stage``, or None if it did not end."""
-        stored = self._load(stage)
-        return None if stored is None else _decode_search(*stored, problem)
+        return self._load(stage, lambda stored: decode_search(*stored, problem))
 
     def save_search(self, stage: str, result: SearchResult) -> None:
         """Save the result of a stage."""
-        self._save(stage, *_encode_search(result))
+        self._save(stage, *encode_search(result))
 
-    def load_draws(self, stage: str) -> Draws | None:
-        """Return the draws of ``stage``, or None if it did not end."""
-        stored = self._load(stage)
-        if stored is None:
-            return None
-        content, arrays = stored
-        return Draws(
-            arrays["mean_graphs"],
-            arrays["variance_graphs"],
-            arrays["log_posterior"],
-            arrays["chains"],
-            content["start"],
-            tuple(content["acceptance_rates"]),
-        )
+    def load_draws(self, stage: str, n_draws: int) -> tuple[Draws, dict[str, Any]] | None:
+        """Return the draws of ``stage`` and the details saved with them, or None."""
 
-    def load_details(self, stage: str) -> dict[str, Any]:
-        """Return the details that were saved with the draws of ``stage``."""
-        stored = self._load(stage)
-        return {} if stored is None else dict(stored[0].get("details", {}))
+        def decode(stored: Stored) -> tuple[Draws, dict[str, Any]]:
+            content, arrays = stored
+            if not isinstance(content["details"], dict):
+                raise StorageError("the details are no object")
+            return decode_draws(content, arrays, self._problem, n_draws), content["details"]
+
+        return self._load(stage, decode)
 
     def load_doubt(self, stage: str) -> ModelDoubt | None:
         """Return the doubt about the model that was saved with the draws of ``stage``."""
-        stored = self._load(stage)
-        if stored is None or "world_searches" not in stored[0]:
-            return None
-        content, arrays = stored
-        return ModelDoubt(arrays["plain"], arrays["misfit"], *content["world_searches"])
+
+        def decode(stored: Stored) -> ModelDoubt | None:
+            content, arrays = stored
+            if "world_searches" not in content:
+                return None
+            searches = content["world_searches"]
+            if not isinstance(searches, list) or [*map(type, searches)] != [int, int, float]:
+                raise StorageError(f"expected counts of searches in worlds; got {quote(searches)}")
+            d = self._problem.n_variables - self._problem.prior.n_regimes
+            plain = take_array(arrays, "plain", np.float64, (3, d, d))
+            return ModelDoubt(plain, take_array(arrays, "misfit", np.float64, (d,)), *searches)
+
+        return self._load(stage, decode)
 
     def save_draws(
         self,
@@ -125,39 +134,39 @@ class StageCheckpoint:
         doubt: ModelDoubt | None = None,
     ) -> None:
         """Save draws, and what else is known of their stage."""
-        content: dict[str, Any] = {
-            "start": draws.start,
-            "acceptance_rates": list(draws.acceptance_rates),
-            "details": dict(details or {}),
-        }
-        arrays = {
-            "mean_graphs": draws.mean_graphs,
-            "variance_graphs": draws.variance_graphs,
-            "log_posterior": draws.log_posterior,
-            "chains": draws.chains,
-        }
+        content, arrays = encode_draws(draws)
+        content = {**content, "details": dict(details or {})}
         if doubt is not None:
             arrays |= {"plain": doubt.plain, "misfit": doubt.misfit}
             content["world_searches"] = [doubt.n_searched, doubt.n_outside, doubt.recent_outside]
         self._save(stage, content, arrays)
 
-    def load_chains(self, n_chains: int) -> dict[int, Draws]:
-        """Return the chains that ended, by number."""
-        stored = {k: self.load_draws(_chain(k)) for k in range(n_chains)}
-        return {k: draws for k, draws in stored.items() if draws is not None}
+    def load_chains(self, shares: Sequence[int]) -> dict[int, Draws]:
+        """Return the chains that ended, by number, each with its share of the draws."""
+        stored = {k: self.load_draws(_chain(k), share) for k, share in enumerate(shares)}
+        return {k: found[0] for k, found in stored.items() if found is not None}
 
     def save_chain(self, k: int, draws: Draws) -> None:
         """Save a chain that has ended."""
         self.save_draws(_chain(k), draws)
 
-    def _load(self, stage: str) -> tuple[Mapping[str, Any], Mapping[str, npt.NDArray[Any]]] | None:
+    def _load(self, stage: str, decode: Callable[[Stored], T]) -> T | None:
+        """Return a stage if it is there and sound; one that is not is begun again."""
         stored = self._checkpoint.load(stage)
-        if stored is not None:
-            self._counts.raise_to(ScoreCounts(**stored[0]["local_scores"]))
-        return stored
+        if stored is None:
+            return None
+        try:
+            counts = decode_counts(stored[0])
+            decoded = decode(stored)
+        except Exception as error:  # a forged entry may be anything
+            what = str(error) if isinstance(error, StorageError) else type(error).__name__
+            _logger.warning("The checkpoint of %s is discarded, it begins again: %s", stage, what)
+            return None
+        self._problem.counts.raise_to(counts)
+        return decoded
 
     def _save(self, stage: str, content: Mapping[str, Any], arrays: Arrays) -> None:
-        content = {**content, "local_scores": self._counts.to_dict()}
+        content = {**content, "local_scores": self._problem.counts.to_dict()}
         self._checkpoint.save(stage, content, arrays)
 
 
@@ -167,69 +176,3 @@ def _running(stage: str) -> str:
 
 def _chain(k: int) -> str:
     return f"chain {k}"
-
-
-def _encode_parents(prefix: str, pairs: list[Parents], n_variables: int) -> Arrays:
-    return {
-        f"{prefix}mean": to_words((parents.mean for parents in pairs), n_variables),
-        f"{prefix}variance": to_words((parents.variance for parents in pairs), n_variables),
-    }
-
-
-def _decode_parents(prefix: str, arrays: Mapping[str, npt.NDArray[Any]]) -> list[Parents]:
-    masks = (from_words(arrays[f"{prefix}{moment}"]) for moment in ("mean", "variance"))
-    return [Parents(*pair) for pair in zip(*masks, strict=True)]
-
-
-def _encode_evidences(evidences: Evidences) -> Arrays:
-    pairs = [parents for known in evidences for parents in known]
-    return {
-        "evidence_counts": np.array([len(known) for known in evidences]),
-        "evidence": np.array([value for known in evidences for value in known.values()]),
-        **_encode_parents("evidence_", pairs, len(evidences)),
-    }
-
-
-def _decode_evidences(arrays: Mapping[str, npt.NDArray[Any]]) -> Evidences:
-    pairs = _decode_parents("evidence_", arrays)
-    entries = iter(zip(pairs, arrays["evidence"].tolist(), strict=True))
-    return [dict(islice(entries, n)) for n in arrays["evidence_counts"].tolist()]
-
-
-def _encode_search(result: SearchResult) -> tuple[dict[str, Any], Arrays]:
-    problem, optima = result.problem, result.optima
-    d = problem.n_variables
-    content = {
-        "rates": list(problem.rates),
-        "hyperparameters": asdict(problem.hyperparameters),
-        "has_candidates": problem.candidates is not None,
-    }
-    pairs = [parents for optimum in optima for parents in optimum.parents]
-    arrays = {
-        **_encode_evidences(result.evidences),
-        **_encode_parents("parents_", pairs, d),
-        "candidates": to_words(problem.candidates or (), d),
-        "scores": np.array([optimum.score for optimum in optima]),
-        "orders": np.array([optimum.order for optimum in optima], dtype=np.int64),
-    }
-    return content, arrays
-
-
-def _decode_search(
-    content: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], problem: Problem
-) -> SearchResult:
-    stored = content["hyperparameters"]
-    kernels = {name: Kernel(**stored[name]) for name in ("mean_kernel", "variance_kernel")}
-    mean, variance = content["rates"]
-    problem = replace(
-        problem,
-        rates=(mean, variance),
-        hyperparameters=Hyperparameters(**{**stored, **kernels}),
-        candidates=tuple(from_words(arrays["candidates"])) if content["has_candidates"] else None,
-    )
-    pairs = iter(_decode_parents("parents_", arrays))
-    optima = tuple(
-        OrderResult(score, tuple(order), tuple(islice(pairs, problem.n_variables)))
-        for score, order in zip(arrays["scores"].tolist(), arrays["orders"].tolist(), strict=True)
-    )
-    return SearchResult(problem, optima, _decode_evidences(arrays))
