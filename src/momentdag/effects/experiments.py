@@ -141,9 +141,9 @@ def next_experiment(
     """
     inputs = read_world(estimator)
     column = inputs.number(target)
-    for rows in n_rows:
-        if not isinstance(rows, int | np.integer) or rows < 4:
-            raise OptionError(f"Expected n_rows of whole numbers >= 4; got {rows!r}.")
+    for n in n_rows:
+        if not isinstance(n, int | np.integer) or n < 4:
+            raise OptionError(f"Expected n_rows of whole numbers >= 4; got {n!r}.")
     if not len(n_rows):
         raise OptionError("Expected at least one number of rows; got none.")
     samples = draw_samples(monte_carlo.rng, inputs, monte_carlo.n_draws, monte_carlo.n_rows, "both")
