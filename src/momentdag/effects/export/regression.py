@@ -202,7 +202,7 @@ def _spline(x: FloatArray, knots: FloatArray, k: int) -> FloatArray:
 
     bend = cubed(knots[k]) - cubed(before) * (last - knots[k]) / (last - before)
     bend += cubed(last) * (before - knots[k]) / (last - before)
-    return bend / (last - knots[0]) ** 2
+    return np.asarray(bend / (last - knots[0]) ** 2)
 
 
 def _normal(
