@@ -179,9 +179,9 @@ def test_signals_leave_a_valid_folder_that_resumes_to_the_same_bits(
     csv, tmp_path, undisturbed, invoke, refused
 ):
     folder = tmp_path / "run"
-    for number, code, status in (
-        (signal.SIGTERM, 143, "interrupted"),
-        (signal.SIGKILL, -9, "fitting"),
+    for number, code, status, said in (
+        (signal.SIGTERM, 143, "interrupted", "interrupted"),
+        (signal.SIGKILL, -9, "fitting", "cut short"),
     ):
         process = start(csv, folder)
         if number == signal.SIGTERM:
@@ -194,7 +194,7 @@ def test_signals_leave_a_valid_folder_that_resumes_to_the_same_bits(
         if status == "interrupted":
             assert b"--resume" in errors
         assert runs.read_info(folder).status == status
-        refused(invoke("query", folder, "dose -> response"), status, "--resume")
+        refused(invoke("query", folder, "dose -> response"), said, "--resume")
     result = invoke("fit", csv, "-o", folder, "--resume", *SLOW)
     assert result.exit_code == 0, result.output
     same_draws(folder, undisturbed)

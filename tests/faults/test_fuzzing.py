@@ -25,7 +25,7 @@ from momentdag.storage.checkpoint import FileCheckpoint
 from momentdag.storage.run_info import DataInfo, describe_fit, read_info, write_info
 from momentdag.table.raw_files import read_raw_file
 
-SHORT, LONG = 12, 1000
+SHORT, LONG = 6, 1000
 ROOM = 2**30
 
 CSV = b"dose,arm,response\n" + b"".join(

@@ -26,7 +26,7 @@ def dies(k):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("ordered", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_the_tasks_of_a_killed_worker_are_run_again_once(ordered, tmp_path):
     tasks = [(str(tmp_path / f"mark {ordered}"), k) for k in range(8)]
     with pytest.warns(ClusterWarning, match=r"SIGKILL.*memory runs out.*run again"):
@@ -35,6 +35,7 @@ def test_the_tasks_of_a_killed_worker_are_run_again_once(ordered, tmp_path):
     assert not ordered or results == sorted(results)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_again_ends_the_work_and_says_what_to_do():
     with (
         pytest.warns(ClusterWarning, match="once|run again"),
@@ -63,6 +64,7 @@ def is_alive(pid):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
 def test_workers_of_a_killed_parent_leave_and_its_folder_is_swept(tmp_path, monkeypatch):
     script = tmp_path / "parent.py"

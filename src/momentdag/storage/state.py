@@ -107,5 +107,5 @@ def take_floats(
     array = take_array(arrays, name, np.float64, shape)
     if not (np.abs(array) <= _LARGEST).all():
         raise StorageError(f"Expected array {name!r} to be finite and below {_LARGEST:g}.")
-    array[np.abs(array) < np.finfo(np.float64).tiny] = 0.0  # their inverses are no numbers
-    return array
+    # The inverse of a denormal is no number.
+    return np.where(np.abs(array) < np.finfo(np.float64).tiny, 0.0, array)
