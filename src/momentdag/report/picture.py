@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from momentdag.display.layout import layered_layout
 from momentdag.report.doubt import PlainEdges
-from momentdag.report.layout import layered_layout
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG

@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from momentdag.report.layout import layered_layout
+from momentdag.display.layout import layered_layout
 
 
 def random_dag(seed, d, p):
