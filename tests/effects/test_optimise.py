@@ -132,3 +132,52 @@ def test_limits_bind(plant):
 def test_bad_goals_say_what_is_wrong(plant, options, message):
     with pytest.raises(OptionError, match=message):
         md.effects.optimise(plant, monte_carlo=FAST, **options)
+
+
+@pytest.mark.slow
+def test_the_optimum_is_one_of_the_true_simulator():
+    names, better, kept = ["a", "b", "c", "y", "w"], [], []
+    knowledge = md.Knowledge(
+        tiers=[["a", "b", "c"], ["y", "w"]], forbidden=[("y", "w"), ("w", "y")]
+    )
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        pairs = [(lever, outcome) for lever in "abc" for outcome in "yw"]
+        mean = [pair for pair in pairs if rng.random() < 0.5]
+        variance = [pair for pair in pairs if rng.random() < 0.4]
+        simulation = md.simulate.mean_variance_hnm_from_graph(
+            rng, md.MomentGraph.from_edges(names, mean=mean, variance=variance), n_samples=500
+        )
+        data = simulation.data
+        model = md.MomentDAG(
+            n_draws=200, random_state=0, knowledge=knowledge, engine_options={"n_starts": 1}
+        ).fit(data)
+        middle, reach = data["w"].mean(), 2.5 * data["w"].std()
+        low, high = middle - reach, middle + reach
+        optimum = md.effects.optimise(
+            model,
+            maximise=["y"],
+            steady=["w"],
+            limits={"w": (low, high)},
+            n_proposals=20,
+            monte_carlo=md.effects.MonteCarlo(n_draws=100, n_rows=128),
+        )
+        today = simulation.intervene(np.random.default_rng(1), {}, 20_000)
+
+        def gain(setting, simulation=simulation, today=today):
+            rows = simulation.intervene(np.random.default_rng(1), setting, 20_000)
+            moved = (rows["y"].mean() - today["y"].mean()) / today["y"].std()
+            return moved + 1 - rows["w"].std() / today["w"].std(), rows["w"]
+
+        best, w = gain(optimum.recommended)
+        holds = optimum.to_frame()["holds"]
+        singles = [
+            gain(setting)[0]
+            for setting, good in zip(optimum.settings, holds, strict=True)
+            if good and len(setting) == 1
+        ]
+        better.append(best >= max(singles, default=0.0))
+        kept.append(((w < low) | (w > high)).mean() <= 0.05)
+    # All of 40 sets in a study; one of eight may be unlucky.
+    assert np.mean(better) >= 0.85
+    assert np.mean(kept) >= 0.85

@@ -102,23 +102,15 @@ class DesignSearch:
         values[:, names.index(name)] = grid
         states = self.states(names, values)
         if fine is not grid and len(grid) > 1:
-            # Monotone between computed values, so that no risk leaves 0 to 1.
+            log_sd = np.log(np.maximum(states.sd, np.finfo(float).tiny))
             states = States(
-                PchipInterpolator(grid, states.mean, axis=1)(fine),
-                np.exp(
-                    PchipInterpolator(grid, np.log(np.maximum(states.sd, 1e-300)), axis=1)(fine)
-                ),
-                self._between(grid, fine, states.risk),
+                _between(grid, fine, states.mean),
+                np.exp(_between(grid, fine, log_sd)),
+                _between(grid, fine, states.risk),
             )
         loss = self._penalised(states) + self.cost(names)
         k = int(np.argmin(loss))
         return float(loss[k]), {**setting, name: float(fine[k])}
-
-    @staticmethod
-    def _between(grid: FloatArray, fine: FloatArray, risk: FloatArray) -> FloatArray:
-        known = np.where(np.isnan(risk), 0.0, risk)
-        found = PchipInterpolator(grid, known, axis=1)(fine)
-        return np.where(np.isnan(risk[:, :1]), np.nan, found)
 
     def _penalised(self, states: States) -> FloatArray:
         """Return the expected loss, with a penalty that puts infeasible settings last."""
@@ -128,3 +120,12 @@ class DesignSearch:
         # Exceeds any difference in loss, and grows with the shortfall.
         penalty = np.where(shortfall > 0, (1.0 + shortfall) * (10.0 + np.ptp(loss)), 0.0)
         return np.asarray(loss + penalty)
+
+
+def _between(grid: FloatArray, fine: FloatArray, values: FloatArray) -> FloatArray:
+    """Return values between those at ``grid`` (axis 1), monotone so that no risk leaves 0 to 1."""
+    known = np.where(np.isnan(values), 0.0, values)
+    # Slopes of next to nothing overflow in a harmonic mean, which is then 0 as it should be.
+    with np.errstate(over="ignore"):
+        found = PchipInterpolator(grid, known, axis=1)(fine)
+    return np.where(np.isnan(values[:, :1]), np.nan, found)
