@@ -29,6 +29,7 @@ from momentdag.engines.evidence.sampling.model_doubt import (
     exact_plain,
     misfit_indices,
 )
+from momentdag.engines.evidence.sampling.shape_doubt import doubt_factor, shape_gains
 from momentdag.engines.evidence.sampling.world_draws import (
     complete_pools,
     draw_in_worlds,
@@ -124,9 +125,10 @@ class Stages:
             self.doubt = self._checkpoint.load_doubt(key)
             return
         assert self.result is not None
-        result, n_draws = self.result, self._request.n_draws
+        result, worlds = self._doubt_model(self.result, worlds)
+        n_draws = self._request.n_draws
         search = result.problem.search(result.evidences)
-        details = {"n_worlds": worlds.n_worlds}
+        details: dict[str, Any] = {"n_worlds": worlds.n_worlds}
         if self._is_exact:
             self._begin("the enumeration in worlds")
             self.draws, enumerated = enumerate_worlds(rng, result, worlds, search, n_draws)
@@ -154,6 +156,18 @@ class Stages:
         )
         self.details |= details
         self._checkpoint.save_draws(key, self.draws, details, self.doubt)
+
+    def _doubt_model(self, result: SearchResult, worlds: Worlds) -> tuple[SearchResult, Worlds]:
+        """Return worlds that differ the more, the more the best pair leaves unexplained."""
+        search = result.problem.search(result.evidences)
+        gains, variances = shape_gains(search, result.problem.values, result.best.parents)
+        factor = doubt_factor(gains, variances)
+        self.details["doubt_factor"] = factor
+        if factor == 1:
+            return result, worlds
+        worlds = worlds.stretched(factor)
+        self.problem = replace(self.problem, worlds=worlds)
+        return replace(result, problem=replace(result.problem, worlds=worlds)), worlds
 
     def _run_chains(self, rng: np.random.Generator) -> None:
         memory = self.problem.no_evidences()

@@ -113,6 +113,12 @@ class Worlds:
         self.book[variable][parents] = noted
         return noted
 
+    def stretched(self, factor: float) -> Worlds:
+        """Return worlds that differ by ``factor`` more, with what was noted."""
+        book = [{own: factor * noted for own, noted in each.items()} for each in self.book]
+        deviations = (factor * self.deviations).astype(np.float32)
+        return Worlds(deviations, factor * self.taus, book)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Sent to another process the book is empty: its content can be computed again.
         return type(self), (self.deviations, self.taus, [{} for _ in self.book])
