@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from momentdag.errors import DataError, did_you_mean, quote
 from momentdag.table.tables import FloatArray
@@ -41,6 +42,7 @@ _COUNT_LEVELS = 8
 _COUNT_MINIMUM = 2
 _ZERO_SHARE = 0.3
 _ZERO_INFLATED_MAXIMUM = 5
+_PILE, _PILE_ROWS = 0.05, 8  # share of the rows, and rows, from which one value is a pile
 _HEAD = 2000
 
 
@@ -48,7 +50,8 @@ def guess_kind(column: FloatArray) -> Kind:
     """Guess the kind of a numeric column.
 
     Two distinct values are binary. A column on a grid, in which at least half of the rows repeat
-    a value, is ordered if it has at most `MAX_LEVELS` values or they are all whole; it is a count
+    a value, is ordered if it has at most `MAX_LEVELS` values or they are all whole, unless it is a
+    few values only that repeat (zeros of rainfall); it is a count
     if it holds whole numbers from 0, 1 or 2 on with a skewness above 1, and either at least 8
     distinct values or at least 30 % zeros and a maximum of at least 5. Anything else is
     continuous.
@@ -80,7 +83,7 @@ def guess_kind(column: FloatArray) -> Kind:
     if len(levels) < 2 or len(levels) > len(present) / 2:
         return "continuous"
     whole = bool(np.all(levels == np.floor(levels)))
-    if len(levels) > MAX_LEVELS and not whole:
+    if not whole and (len(levels) > MAX_LEVELS or _is_piled(counts)):
         return "continuous"
     if not whole or not 0 <= levels[0] <= _COUNT_MINIMUM:
         return "ordered"
@@ -91,7 +94,13 @@ def guess_kind(column: FloatArray) -> Kind:
     return "count" if wide and _skewness(levels, counts) > _LONG_TAIL_SKEWNESS else "ordered"
 
 
-def _skewness(levels: FloatArray, counts: np.ndarray[tuple[int], np.dtype[np.intp]]) -> float:
+def _is_piled(counts: npt.NDArray[np.intp]) -> bool:
+    """Tell whether values repeat on a few points only: many zeros make no grid of the others."""
+    others = counts[counts < max(_PILE * counts.sum(), _PILE_ROWS)]
+    return bool(len(others) > others.sum() / 2)
+
+
+def _skewness(levels: FloatArray, counts: npt.NDArray[np.intp]) -> float:
     unit = levels / max(abs(levels[0]), abs(levels[-1]))  # cubes must stay finite
     weights = counts / counts.sum()
     centred = unit - weights @ unit

@@ -103,11 +103,14 @@ class GraphPrior:
         False for families without variance parents: the variance graph is empty.
     n_regimes : int
         The last so many variables are regimes, whose edges have stated probabilities.
+    prices : (float array, float array) or None
+        Nats that mean and variance edges cost beyond that, each (d, d): see `sampling.decoys`.
     """
 
     knowledge: CompiledKnowledge
     with_variance_graph: bool
     n_regimes: int = 0
+    prices: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def n_variables(self) -> int:
@@ -139,6 +142,13 @@ class GraphPrior:
                 value = value + (graphs * np.where(stated, log_odds, 0.0)).sum(axis=(-1, -2))
         if self.knowledge.is_soft:
             value = value + self.knowledge.soft_log_weight(mean_graphs, variance_graphs)
+        return value - self.cost(mean_graphs, variance_graphs)
+
+    def cost(self, mean_graphs: BoolArray, variance_graphs: BoolArray) -> FloatArray:
+        """Return the prices of all edges of graph pairs (..., d, d)."""
+        value: FloatArray = np.zeros(mean_graphs.shape[:-2])
+        for graphs, price in zip((mean_graphs, variance_graphs), self.prices or (), strict=False):
+            value = value + (graphs * price).sum(axis=(-1, -2))
         return value
 
     def log_rate(self, n_edges: npt.ArrayLike) -> FloatArray:
@@ -160,6 +170,8 @@ class GraphPrior:
             odds[0] = odds[0] + known.presence_penalty_mean - known.absence_penalty_mean
             odds[1] = odds[1] + known.presence_penalty_variance - known.absence_penalty_variance
             odds[0] = odds[0] - known.absence_penalty_either
+        for k, price in enumerate(self.prices or ()):
+            odds[k] = odds[k] - price
         d = self.n_variables
         off_diagonal = ~np.eye(d, dtype=bool)
 

@@ -136,12 +136,20 @@ class Problem:
         return scorer
 
     def search(
-        self, evidences: Evidences | None = None, shared_cache: SharedCache | None = None
+        self,
+        evidences: Evidences | None = None,
+        shared_cache: SharedCache | None = None,
+        before: ParentSearch | None = None,
     ) -> ParentSearch:
-        """Return a search with empty memory, but for evidences computed elsewhere."""
-        scorer, prior = self.scorer(self.hyperparameters), self.prior.modular(*self.rates)
+        """Return a search with empty memory, but for evidences computed elsewhere.
+
+        One that goes on where another of the same scores was, ``before``, knows its fits.
+        """
+        prior = self.prior.modular(*self.rates)
         record = None if self.worlds is None else self.worlds.record
-        return ParentSearch(scorer, prior, self.candidates, evidences, shared_cache, record)
+        scorer = self.scorer(self.hyperparameters) if before is None else before.scorer
+        fits = None if before is None else before.fits
+        return ParentSearch(scorer, prior, self.candidates, evidences, shared_cache, record, fits)
 
     @contextmanager
     def in_worker(self) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ import numpy as np
 
 from momentdag.engines.evidence.local.protocol import Evidences
 from momentdag.engines.evidence.problem import Problem
+from momentdag.engines.evidence.sampling.decoys import edge_prices
 from momentdag.engines.evidence.sampling.draws import (
     Draws,
     chain_shares,
@@ -38,6 +39,7 @@ from momentdag.engines.evidence.sampling.world_draws import (
     score_neighbours,
 )
 from momentdag.engines.evidence.sampling.worlds import Worlds, draw_worlds
+from momentdag.engines.evidence.search.parents import ParentSearch
 from momentdag.engines.evidence.search.starts import SearchResult
 from momentdag.engines.evidence.search.structure_search import (
     search_again,
@@ -120,15 +122,18 @@ class Stages:
         key = "draws in worlds"
         stored = self._checkpoint.load_draws(key, self._request.n_draws)
         if stored is not None:
-            self.draws, details = stored
-            self.details |= details
+            self.draws, stored_details = stored
+            self.details |= stored_details
             self.doubt = self._checkpoint.load_doubt(key)
             return
         assert self.result is not None
-        result, worlds = self._doubt_model(self.result, worlds)
-        n_draws = self._request.n_draws
-        search = result.problem.search(result.evidences)
         details: dict[str, Any] = {"n_worlds": worlds.n_worlds}
+        search = self.result.problem.search(self.result.evidences)
+        result, worlds = self._doubt_model(self.result, worlds, search, details)
+        plain_prior = result.problem.prior
+        result = self._price_edges(result, search, details)
+        n_draws = self._request.n_draws
+        search = result.problem.search(result.evidences, before=search)
         if self._is_exact:
             self._begin("the enumeration in worlds")
             self.draws, enumerated = enumerate_worlds(rng, result, worlds, search, n_draws)
@@ -138,16 +143,15 @@ class Stages:
             self._begin("the search in worlds")
             details["world_searches"] = complete_pools(result, worlds, search, self._tick)._asdict()
             score_neighbours(search, result.best.parents)
-            pools = make_world_pools(search, worlds)
+            rates = result.problem.rates
+            pools = make_world_pools(search, worlds, plain_prior.modular(*rates))
             details["pool_sizes"] = [len(pool.parents) for pool in pools]
             self._begin("the draws in worlds")
             self.draws, effective = draw_in_worlds(
                 rng, result, pools, n_draws, self._request.n_jobs, self._tick
             )
             details["effective_share"] = float(effective.mean())
-            plain = draw_plain(
-                rng, result.problem.prior, pools, result.best.order, self._request.n_jobs
-            )
+            plain = draw_plain(rng, plain_prior, pools, result.best.order, self._request.n_jobs)
             entries = [pool.parents for pool in pools]
         misfit = misfit_indices(search, worlds, entries, result.best, self.problem.options.tau)
         d = search.prior.n_variables  # without regimes
@@ -157,12 +161,29 @@ class Stages:
         self.details |= details
         self._checkpoint.save_draws(key, self.draws, details, self.doubt)
 
-    def _doubt_model(self, result: SearchResult, worlds: Worlds) -> tuple[SearchResult, Worlds]:
+    def _price_edges(
+        self, result: SearchResult, search: ParentSearch, details: dict[str, Any]
+    ) -> SearchResult:
+        """Return the result with a prior in which edges cost what decoys gain."""
+        problem = result.problem
+        if problem.options.tau == 0:  # whoever does not doubt the model takes what it says
+            return result
+        self._begin("the scores of decoys")
+        prices = edge_prices(problem, search, self._request.n_jobs)
+        details["decoy_price"] = float(np.max(prices))
+        if details["decoy_price"] == 0:
+            return result
+        return replace(
+            result, problem=replace(problem, prior=replace(problem.prior, prices=prices))
+        )
+
+    def _doubt_model(
+        self, result: SearchResult, worlds: Worlds, search: ParentSearch, details: dict[str, Any]
+    ) -> tuple[SearchResult, Worlds]:
         """Return worlds that differ the more, the more the best pair leaves unexplained."""
-        search = result.problem.search(result.evidences)
         gains, variances = shape_gains(search, result.problem.values, result.best.parents)
         factor = doubt_factor(gains, variances)
-        self.details["doubt_factor"] = factor
+        details["doubt_factor"] = factor
         if factor == 1:
             return result, worlds
         worlds = worlds.stretched(factor)

@@ -43,7 +43,7 @@ def scored():
 def test_plain_draws_from_pools_follow_the_enumeration(scored):
     problem, search, posterior, best = scored
     worlds = draw_worlds(problem.values, 3, 2.0)
-    pools = make_world_pools(search, worlds)
+    pools = make_world_pools(search, worlds, search.prior)
     drawn = draw_plain(np.random.default_rng(0), problem.prior, pools, best.order, 1)
     # 1 000 draws, and what no world finds within 14 nats is not in the pools.
     np.testing.assert_allclose(drawn, exact_plain(posterior), atol=0.05)

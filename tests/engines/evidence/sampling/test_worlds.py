@@ -106,7 +106,7 @@ def test_draws_follow_the_enumerated_posterior_of_their_world(result, statements
     )
     worlds = draw_worlds(problem.values, 3, 2.0)
     search = problem.search(result.evidences)
-    pools = world_draws.make_world_pools(search, worlds)
+    pools = world_draws.make_world_pools(search, worlds, search.prior)
 
     def scores(j, parents):
         return search.log_evidence(j, parents) + worlds.balanced(

@@ -83,4 +83,4 @@ def test_what_another_has_told_is_not_computed_again(pair):
     scored = [search.log_evidence(3, Parents(1, 0)) for search in searches]
     assert scored[0] == scored[1]
     # The second has it from the first: it holds no fit of its own.
-    assert [len(search._fits) for search in searches] == [1, 0]
+    assert [len(search.fits) for search in searches] == [1, 0]

@@ -36,6 +36,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import expit, gammaln, logit
 
 from momentdag.engines.evidence.local.levels import (
+    GroupedRows,
     LevelTuning,
     Mode,
     average_evidence,
@@ -69,20 +70,24 @@ class CumulativeFit(NamedTuple):
 
 
 class _Design(NamedTuple):
-    Q: FloatArray  # (n, r)
-    P: FloatArray  # (n, s)
+    """Different rows g = 1..G, and how often each occurs."""
+
+    Q: FloatArray  # (G, r)
+    P: FloatArray  # (G, s)
     mean_variances: FloatArray  # (r,) at amplitude one
     scale_variances: FloatArray  # (s,)
+    codes: IndexArray  # (G,)
+    weights: FloatArray  # (G,)
 
 
 class _Point(NamedTuple):
     """Derivatives of the log-likelihood at one θ."""
 
-    log_likelihood: FloatArray  # (n,)
+    log_likelihood: FloatArray  # (G,)
     gradient: FloatArray  # (D,)
     information: FloatArray  # (D, D)
-    slopes: FloatArray  # (2, n): by m and by log v
-    informations: FloatArray  # (2, n)
+    slope: FloatArray  # by m, (G,)
+    row_information: FloatArray  # of m, (G,)
 
 
 class CumulativeModel:
@@ -103,13 +108,14 @@ class CumulativeModel:
         self._exact = float(gammaln(K) + gammaln(self.counts + 1).sum() - gammaln(n + K))
         shares = (np.cumsum(self.counts)[:-1] + 0.5) / (n + 1)
         self.start = np.asarray(logit(shares))
-        empty = np.zeros((n, 0))
-        none = np.zeros(0)
-        self._design = _Design(empty, empty, none, none)
-        theta, point, converged = self._climb(self._design, (), self.start)
-        approximate, factor = self._laplace(self._design, (), theta, point)
+        # Without parents, rows of a level are all the same.
+        rows = GroupedRows.of(codes)
+        empty, none = np.zeros((K, 0)), np.zeros(0)
+        design = _Design(empty, empty, none, none, codes[rows.first], rows.weights)
+        theta, point, converged = self._climb(design, (), self.start)
+        approximate, factor = self._laplace(design, (), theta, point)
         self._correction = self._exact - approximate
-        self.empty = self._package(self._exact, self._design, theta, factor, point, converged)
+        self.empty = self._package(self._exact, design, theta, factor, point, converged, rows)
 
     @property
     def n_levels(self) -> int:
@@ -122,9 +128,18 @@ class CumulativeModel:
         return self.tuning.max_functions
 
     def fit(
-        self, mean_basis: tuple[FloatArray, FloatArray], scale_basis: tuple[FloatArray, FloatArray]
+        self,
+        mean_basis: tuple[FloatArray, FloatArray],
+        scale_basis: tuple[FloatArray, FloatArray],
+        rows: GroupedRows | None = None,
     ) -> CumulativeFit:
         """Score the variable given the bases of its parents, functions and prior variances.
+
+        Parameters
+        ----------
+        mean_basis, scale_basis : (float array (n, p), float array (p,))
+        rows : GroupedRows, optional
+            Rows that are alike in the variable and its parents; None if all differ.
 
         Raises
         ------
@@ -136,7 +151,7 @@ class CumulativeModel:
         P, scale_variances = relevant(*scale_basis, tuning, self.max_functions)
         if not Q.shape[1] and not P.shape[1]:
             return self.empty
-        design = _Design(Q, P, mean_variances, scale_variances)
+        design = self._design(Q, P, mean_variances, scale_variances, rows)
         k, r = self.n_levels - 1, Q.shape[1]
         start = np.concatenate([self.start, np.zeros(r + P.shape[1])])
         parts = (
@@ -152,7 +167,7 @@ class CumulativeModel:
             value, factor = self._laplace(design, amplitudes, theta, point)
             _, information = self._with_prior(point, theta, np.zeros(len(theta) - k))
             mode = Mode(theta, information, places, variances)
-            return value, mode, self._package(value, design, theta, factor, point, converged)
+            return value, mode, self._package(value, design, theta, factor, point, converged, rows)
 
         grids = [tuning.mean_amplitudes] * (Q.shape[1] > 0)
         grids += [tuning.scale_amplitudes] * (P.shape[1] > 0)
@@ -173,6 +188,20 @@ class CumulativeModel:
             functions, variances, fit.scale_slope[:, None], fit.scale_information[:, None]
         )
 
+    def _design(
+        self,
+        Q: FloatArray,
+        P: FloatArray,
+        mean_variances: FloatArray,
+        scale_variances: FloatArray,
+        rows: GroupedRows | None = None,
+    ) -> _Design:
+        if rows is None:
+            return _Design(Q, P, mean_variances, scale_variances, self.codes, np.ones(len(Q)))
+        codes = self.codes[rows.first]
+        chosen = (Q[rows.first], P[rows.first], mean_variances, scale_variances)
+        return _Design(*chosen, codes, rows.weights)
+
     def _package(
         self,
         value: float,
@@ -181,21 +210,26 @@ class CumulativeModel:
         factor: FloatArray,
         point: _Point,
         converged: bool,
+        rows: GroupedRows | None,
     ) -> CumulativeFit:
         k, r = self.n_levels - 1, design.Q.shape[1]
         t, w, u = np.split(theta, [k, k + r])
-        (slope, scale_slope), (information, scale_information) = point.slopes, point.informations
+        scale_slope, scale_information = self._scale_slopes(design, theta)
+
+        def by_row(values: FloatArray) -> FloatArray:
+            return values if rows is None else values[rows.group]
+
         return CumulativeFit(
             value,
             t,
             w,
             u,
             factor,
-            slope,
-            information,
-            scale_slope,
-            scale_information,
-            point.log_likelihood,
+            by_row(point.slope),
+            by_row(point.row_information),
+            by_row(scale_slope),
+            by_row(scale_information),
+            by_row(point.log_likelihood),
             converged,
         )
 
@@ -270,7 +304,8 @@ class CumulativeModel:
         if status != 0:
             raise np.linalg.LinAlgError("The information is not positive definite.")
         k = self.n_levels - 1
-        value = self._log_posterior(float(point.log_likelihood.sum()), theta, precisions)
+        likelihood = float(design.weights @ point.log_likelihood)
+        value = self._log_posterior(likelihood, theta, precisions)
         value += gammaln(k + 1) + 0.5 * k * _LOG_TAU
         value += 0.5 * float(np.log(precisions).sum()) - float(np.log(factor.diagonal()).sum())
         return float(value), factor
@@ -286,60 +321,76 @@ class CumulativeModel:
 
     def _likelihood(self, design: _Design, theta: FloatArray) -> float:
         t, m, v = self._latent(design, theta)
-        return float(log_cells(t, m, v, self.codes).sum())
+        return float(design.weights @ log_cells(t, m, v, design.codes))
 
     def _derivatives(self, design: _Design, theta: FloatArray) -> _Point:
         """Return likelihood, gradient and expected information, all levels of a row summed."""
         t, m, v = self._latent(design, theta)
-        Q, P, codes = design.Q, design.P, self.codes
+        Q, P, codes, weights = design.Q, design.P, design.codes, design.weights
         k, r, s = len(t), Q.shape[1], P.shape[1]
-        n = len(m)
-        rows = np.arange(n)
-        # Level by level, so that sums over levels run along memory: (K - 1, n) and (K, n).
-        z = (t[:, None] - m) / v
-        below = expit(z)
-        f = below * (1 - below)
+        rows = np.arange(len(m))
+        # Level by level, so that sums over levels run along memory: (K - 1, G) and (K, G).
+        z, f, inverse = _levels_at(t, m, v)
         h = f / v  # derivative of P(y <= k) by t_k
-        p = _differences(below, last=1.0)
-        inverse = 1 / np.maximum(p, _LEAST)
         log_own = log_cells(t, m, v, codes)
         own_inverse = 1 / np.maximum(np.exp(log_own), _LEAST)
         by_m = -_differences(h)  # of p
         per_m = by_m * inverse
-        by_eta = -_differences(z * f)
-        per_eta = by_eta * inverse
-        slopes = np.stack([by_m[codes, rows], by_eta[codes, rows]]) * own_inverse
-        informations = np.stack(
-            [np.einsum("kn,kn->n", by_m, per_m), np.einsum("kn,kn->n", by_eta, per_eta)]
-        )
+        slope = by_m[codes, rows] * own_inverse
+        row_information = np.einsum("kn,kn->n", by_m, per_m)
         information = np.zeros((k + r + s, k + r + s))
         gradient = np.empty(k + r + s)
         # Thresholds: t_k moves mass from level k + 1 to level k.
-        at_own = np.zeros((k + 2, n))
-        at_own[codes + 1, rows] = own_inverse
+        at_own = np.zeros((k + 2, len(m)))
+        at_own[codes + 1, rows] = own_inverse * weights
         gradient[:k] = np.einsum("kn,kn->k", h, at_own[1:-1] - at_own[2:]) if k else 0.0
-        diagonal = np.einsum("kn,kn->k", h * h, inverse[:-1] + inverse[1:])
+        weighted = h * weights
+        diagonal = np.einsum("kn,kn->k", weighted * h, inverse[:-1] + inverse[1:])
         information[np.arange(k), np.arange(k)] = diagonal
         if k > 1:
-            off = -np.einsum("kn,kn->k", h[:-1] * h[1:], inverse[1:-1])
+            off = -np.einsum("kn,kn->k", weighted[:-1] * h[1:], inverse[1:-1])
             places = np.arange(k - 1)
             information[places, places + 1] = information[places + 1, places] = off
         mean, scale = slice(k, k + r), slice(k + r, None)
         if r:
-            gradient[mean] = slopes[0] @ Q
-            information[:k, mean] = (h * (per_m[:-1] - per_m[1:])) @ Q
+            gradient[mean] = (slope * weights) @ Q
+            information[:k, mean] = (weighted * (per_m[:-1] - per_m[1:])) @ Q
             information[mean, :k] = information[:k, mean].T
-            information[mean, mean] = (Q * informations[0][:, None]).T @ Q
+            information[mean, mean] = (Q * (row_information * weights)[:, None]).T @ Q
         if s:
-            gradient[scale] = slopes[1] @ P
-            information[:k, scale] = (h * (per_eta[:-1] - per_eta[1:])) @ P
+            by_eta = -_differences(z * f)
+            per_eta = by_eta * inverse
+            gradient[scale] = (by_eta[codes, rows] * own_inverse * weights) @ P
+            information[:k, scale] = (weighted * (per_eta[:-1] - per_eta[1:])) @ P
             information[scale, :k] = information[:k, scale].T
-            information[scale, scale] = (P * informations[1][:, None]).T @ P
-        if r and s:
-            cross = np.einsum("kn,kn->n", by_m, per_eta)
-            information[mean, scale] = (Q * cross[:, None]).T @ P
-            information[scale, mean] = information[mean, scale].T
-        return _Point(log_own, gradient, information, slopes, informations)
+            own = np.einsum("kn,kn->n", by_eta, per_eta) * weights
+            information[scale, scale] = (P * own[:, None]).T @ P
+            if r:
+                cross = np.einsum("kn,kn->n", by_m, per_eta) * weights
+                information[mean, scale] = (Q * cross[:, None]).T @ P
+                information[scale, mean] = information[mean, scale].T
+        return _Point(log_own, gradient, information, slope, row_information)
+
+    def _scale_slopes(self, design: _Design, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the slope of each row's log-likelihood by log v, and its information, (G,)."""
+        t, m, v = self._latent(design, theta)
+        if self.n_levels == 2:  # v is not identified
+            return np.zeros(len(m)), np.zeros(len(m))
+        z, f, inverse = _levels_at(t, m, v)
+        by_eta = -_differences(z * f)
+        own_inverse = 1 / np.maximum(np.exp(log_cells(t, m, v, design.codes)), _LEAST)
+        slope = by_eta[design.codes, np.arange(len(m))] * own_inverse
+        return slope, np.einsum("kn,kn->n", by_eta, by_eta * inverse)
+
+
+def _levels_at(
+    t: FloatArray, m: FloatArray, v: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return z and F'(z) at each threshold, (K - 1, G), and 1 / P(y = k), (K, G)."""
+    z = (t[:, None] - m) / v
+    below = expit(z)
+    p = _differences(below, last=1.0)
+    return z, below * (1 - below), 1 / np.maximum(p, _LEAST)
 
 
 def _differences(values: FloatArray, last: float = 0.0) -> FloatArray:

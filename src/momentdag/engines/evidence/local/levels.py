@@ -14,6 +14,7 @@ from momentdag.engines.evidence.local.tuning import Amplitudes
 
 __all__ = [
     "LEVELS",
+    "GroupedRows",
     "LevelTuning",
     "Mode",
     "average_evidence",
@@ -65,6 +66,22 @@ class LevelTuning:
 
 LEVELS = LevelTuning()
 """The values in use."""
+
+
+class GroupedRows(NamedTuple):
+    """Rows that are alike: where all columns are discrete, a long table has few different ones."""
+
+    first: npt.NDArray[np.intp]  # a row of each group, (G,)
+    group: npt.NDArray[np.intp]  # of each row, (n,)
+    weights: FloatArray  # rows of each group, (G,)
+
+    @classmethod
+    def of(cls, keys: npt.NDArray[np.intp]) -> GroupedRows:
+        """Group rows by a key of each, (n,)."""
+        _, first, group, counts = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True
+        )
+        return cls(first, group.reshape(-1), counts.astype(np.float64))
 
 
 class _Fit(Protocol):

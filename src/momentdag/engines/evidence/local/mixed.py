@@ -23,7 +23,12 @@ import numpy.typing as npt
 from momentdag.engines.evidence.local.cells import Cells, find_cells
 from momentdag.engines.evidence.local.cumulative import CumulativeFit, CumulativeModel
 from momentdag.engines.evidence.local.features import Basis, FeatureMap
-from momentdag.engines.evidence.local.levels import LEVELS, missing_price, relevant_places
+from momentdag.engines.evidence.local.levels import (
+    LEVELS,
+    GroupedRows,
+    missing_price,
+    relevant_places,
+)
 from momentdag.engines.evidence.local.location_scale import LocalFit, LocalScorer, NoiseFamily
 from momentdag.engines.evidence.local.multinomial import MultinomialFit, MultinomialModel
 from momentdag.engines.evidence.local.negative_binomial import (
@@ -32,6 +37,8 @@ from momentdag.engines.evidence.local.negative_binomial import (
 )
 from momentdag.engines.evidence.local.piles import coarse_levels
 from momentdag.engines.evidence.local.protocol import Parents
+from momentdag.engines.evidence.support.bitmasks import members
+from momentdag.engines.evidence.support.cache import BudgetedCache
 from momentdag.engines.standardise import ColumnUnits
 from momentdag.table import Kind
 
@@ -50,6 +57,9 @@ LevelModel: TypeAlias = CumulativeModel | MultinomialModel | NegativeBinomialMod
 
 FEW_LEVELS = 12
 """Up to this many levels the thresholds between them are free: a rating is no measurement."""
+_MANY_DIFFERENT = 0.7
+"""Share of different rows beyond which it does not pay to look for those that are alike."""
+_CACHED_KEYS = 256  # parent sets whose rows are remembered
 MANY_LEVELS = 24
 """Beyond this many, values are measurements that were rounded, whose distances mean something."""
 
@@ -83,6 +93,8 @@ class MixedScorer(LocalScorer):
         self.units = units
         self.levels: dict[int, FloatArray] = {}  # standardised, of variables with level models
         self.level_models: dict[int, tuple[LevelModel, ...]] = {}
+        self._codes: dict[int, npt.NDArray[np.intp]] = {}  # of variables with few values
+        self._keys: BudgetedCache[int, npt.NDArray[np.intp] | None] = BudgetedCache(_CACHED_KEYS)
         cells: dict[int, Cells] = {}
         self.coarse: dict[int, CumulativeModel] = {}  # of continuous variables with piles
         for j, kind in enumerate(units.kinds or ("continuous",) * values.shape[1]):
@@ -93,6 +105,7 @@ class MixedScorer(LocalScorer):
                     self.coarse[j] = CumulativeModel(codes, LEVELS)
                 continue
             levels, codes = np.unique(column, return_inverse=True)
+            self._codes[j] = codes.reshape(-1)
             if len(levels) == 1:  # in these rows it never moves
                 continue
             models: list[LevelModel] = []
@@ -119,11 +132,12 @@ class MixedScorer(LocalScorer):
         if variable not in self.level_models:
             fit = super().fit(variable, parents)
             if variable in self.coarse and np.isfinite(fit.log_evidence):
-                coarse = self._fit_levels(self.coarse[variable], parents)
+                coarse = self._fit_levels(self.coarse[variable], parents, None)
                 fit = fit._replace(log_evidence=coarse.log_evidence, coarse=coarse)
             return fit
+        rows = self._alike(variable, parents.union)
         fits: list[Any] = [
-            self._fit_levels(model, parents) for model in self.level_models[variable]
+            self._fit_levels(model, parents, rows) for model in self.level_models[variable]
         ]
         if variable in self.cells:
             fits.append(super().fit(variable, parents))
@@ -136,7 +150,31 @@ class MixedScorer(LocalScorer):
         total = np.logaddexp.reduce([fit.log_evidence for fit in fits]) - np.log(len(fits))
         return best._replace(log_evidence=float(total))
 
-    def _fit_levels(self, model: LevelModel, parents: Parents) -> LevelFit:
+    def _alike(self, variable: int, parents: int) -> GroupedRows | None:
+        """Return the rows that are alike in a variable and its parents, if these are many."""
+        if not parents:
+            return None
+        keys = self._keys.get(parents, lambda: self._keys_of(parents))
+        if keys is None:
+            return None
+        own = self._codes[variable]
+        rows = GroupedRows.of(keys * (own.max() + 1) + own)
+        return rows if len(rows.first) < _MANY_DIFFERENT * len(own) else None
+
+    def _keys_of(self, parents: int) -> npt.NDArray[np.intp] | None:
+        """Return a number for each different row of the parents, (n,); None for too many."""
+        keys = np.zeros(self.columns.shape[1], dtype=np.intp)
+        for i in members(parents):
+            if i not in self._codes:
+                return None
+            codes = self._codes[i]
+            _, keys = np.unique(keys * (codes.max() + 1) + codes, return_inverse=True)
+            keys = keys.reshape(-1)
+        return keys if keys.max() < _MANY_DIFFERENT * len(keys) else None
+
+    def _fit_levels(
+        self, model: LevelModel, parents: Parents, rows: GroupedRows | None
+    ) -> LevelFit:
         mean = self.mean_features(parents.mean)
         missing = 0.0
         fit: LevelFit
@@ -144,10 +182,13 @@ class MixedScorer(LocalScorer):
             if isinstance(model, MultinomialModel):
                 if parents.variance:
                     raise ValueError("A category has no variance parents.")
-                fit = model.fit(mean)
+                fit = model.fit(mean, rows)
             else:
                 scale = self.variance_features(parents.variance)
-                fit = model.fit(mean, scale)
+                if isinstance(model, CumulativeModel):
+                    fit = model.fit(mean, scale, rows)
+                else:
+                    fit = model.fit(mean, scale)
                 missing = self._missing_price(model, parents.variance, scale, fit.scale_information)
         except np.linalg.LinAlgError:
             return model.empty._replace(log_evidence=-np.inf, converged=False)

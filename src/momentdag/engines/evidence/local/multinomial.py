@@ -23,6 +23,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import gammaln, log_softmax
 
 from momentdag.engines.evidence.local.levels import (
+    GroupedRows,
     LevelTuning,
     Mode,
     average_evidence,
@@ -66,12 +67,12 @@ class MultinomialModel:
         self.counts = np.bincount(codes)
         self.tuning = tuning
         n, K = len(codes), len(self.counts)
-        self._indicators = np.zeros((n, K))
-        self._indicators[np.arange(n), codes] = 1.0
         exact = float(gammaln(K) + gammaln(self.counts + 1).sum() - gammaln(n + K))
         start = np.log(self.counts / n) - np.mean(np.log(self.counts / n))
         self._start = start
-        approximate, _, self.empty = self._score(np.ones((n, 1)), np.zeros(0), (), start)
+        # Without parents, rows of a level are all the same.
+        rows = GroupedRows.of(codes)
+        approximate, _, self.empty = self._score(np.ones((K, 1)), np.zeros(0), rows, (), start)
         self._correction = exact - approximate
         self.empty = self.empty._replace(log_evidence=exact)
 
@@ -85,8 +86,16 @@ class MultinomialModel:
         """Basis functions of a parent set, at most."""
         return min(self.tuning.max_functions, max(4, _MAX_COEFFICIENTS // self.n_levels))
 
-    def fit(self, mean_basis: tuple[FloatArray, FloatArray]) -> MultinomialFit:
+    def fit(
+        self, mean_basis: tuple[FloatArray, FloatArray], rows: GroupedRows | None = None
+    ) -> MultinomialFit:
         """Score the category given the basis of its parents, functions and prior variances.
+
+        Parameters
+        ----------
+        mean_basis : (float array (n, p), float array (p,))
+        rows : GroupedRows, optional
+            Rows that are alike in the category and its parents; None if all differ.
 
         Raises
         ------
@@ -98,10 +107,12 @@ class MultinomialModel:
             return self.empty
         # Orthonormal functions are of size 1/√n; the intercept here is one.
         design = np.hstack([np.ones((len(Q), 1)), Q])
+        if rows is not None:
+            design = design[rows.first]
         start = np.zeros((self.n_levels, design.shape[1]))
         start[:, 0] = self._start
         evidence, fit = average_evidence(
-            lambda amplitudes, at: self._score(design, variances, amplitudes, at),
+            lambda amplitudes, at: self._score(design, variances, rows, amplitudes, at),
             [self.tuning.mean_amplitudes],
             start.ravel(),
         )
@@ -117,21 +128,31 @@ class MultinomialModel:
         self,
         design: FloatArray,
         variances: FloatArray,
+        rows: GroupedRows | None,
         amplitudes: tuple[float, ...],
         start: FloatArray,
     ) -> tuple[float, Mode, MultinomialFit]:
         """Return Laplace's approximation at the mode, the mode, and the fit."""
         tuning, K = self.tuning, self.n_levels
+        codes = self.codes if rows is None else self.codes[rows.first]
+        weights = np.ones(len(codes)) if rows is None else rows.weights
+        indicators = np.zeros((len(codes), K))
+        indicators[np.arange(len(codes)), codes] = 1.0
+
+        def log_posterior(log_p: FloatArray, C: FloatArray) -> float:
+            likelihood = float(weights @ log_p[np.arange(len(codes)), codes])
+            return likelihood - 0.5 * float(np.sum(precision * C * C))
+
         scaled = variances * amplitudes[0] if amplitudes else variances
         precision = np.concatenate([[1 / _INTERCEPT_VARIANCE], 1 / scaled])[:, None]
         C = start.reshape(K, -1).T
         log_p = log_softmax(design @ C, axis=1)
-        value = self._log_posterior(log_p, C, precision)
+        value = log_posterior(log_p, C)
         converged = False
         for _ in range(tuning.max_steps):
             p = np.exp(log_p)
-            gradient = (design.T @ (self._indicators - p) - precision * C).T.ravel()
-            H = _precision_matrix(design, p, precision)
+            gradient = (design.T @ (weights[:, None] * (indicators - p)) - precision * C).T.ravel()
+            H = _precision_matrix(design, p, weights, precision)
             factor, status = dpotrf(H, lower=1, clean=1)
             if status != 0:
                 raise np.linalg.LinAlgError("The information is not positive definite.")
@@ -142,7 +163,7 @@ class MultinomialModel:
             move = step.reshape(K, -1).T
             for _ in range(tuning.max_halvings):
                 trial = log_softmax(design @ (C + move), axis=1)
-                new = self._log_posterior(trial, C + move, precision)
+                new = log_posterior(trial, C + move)
                 if new > value:
                     C, log_p, value = C + move, trial, new
                     break
@@ -152,29 +173,24 @@ class MultinomialModel:
         log_det = 2 * float(np.log(factor.diagonal()).sum())
         evidence = value + 0.5 * K * float(np.log(precision).sum()) - 0.5 * log_det
         p = np.exp(log_p)
-        fit = MultinomialFit(
-            evidence,
-            C,
-            factor,
-            self._indicators - p,
-            p * (1 - p),
-            log_p[np.arange(len(p)), self.codes],
-            converged,
-        )
+        slope, information, own = indicators - p, p * (1 - p), log_p[np.arange(len(p)), codes]
+        if rows is not None:
+            slope, information, own = slope[rows.group], information[rows.group], own[rows.group]
+        fit = MultinomialFit(evidence, C, factor, slope, information, own, converged)
         scales = np.tile(np.arange(len(precision)) > 0, K)
         information = H.copy()
         information.flat[:: len(H) + 1] -= np.where(scales, np.tile(precision[:, 0], K), 0.0)
         mode = Mode(C.T.ravel(), information, (np.flatnonzero(scales),), (np.tile(variances, K),))
         return evidence, mode, fit
 
-    def _log_posterior(self, log_p: FloatArray, C: FloatArray, precision: FloatArray) -> float:
-        likelihood = float(log_p[np.arange(len(log_p)), self.codes].sum())
-        return likelihood - 0.5 * float(np.sum(precision * C * C))
 
-
-def _precision_matrix(design: FloatArray, p: FloatArray, precision: FloatArray) -> FloatArray:
+def _precision_matrix(
+    design: FloatArray, p: FloatArray, weights: FloatArray, precision: FloatArray
+) -> FloatArray:
     """Return the posterior precision of all coefficients, level by level."""
     (n, r), K = design.shape, p.shape[1]
+    root = np.sqrt(weights)[:, None]
+    design = root * design
     # Σ_i p_k (δ_kl - p_l) x x': all products of two levels at once, less from each level's own.
     weighted = (p.T[:, :, None] * design).transpose(1, 0, 2).reshape(n, K * r)
     H = -(weighted.T @ weighted)

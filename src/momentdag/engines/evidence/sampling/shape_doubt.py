@@ -1,4 +1,4 @@
-"""How far the data refute the model: does the shape of a variable's noise follow its causes?
+"""How far the data refute the model, by noise whose shape follows its causes.
 
 The model says that the noise e_j = (y - m) / v is independent of the causes. Mean and spread are
 free functions, so what can contradict it is the shape. With p_k(u) and q_l(x) orthonormal over the
@@ -71,9 +71,9 @@ def shape_gains(
         if not np.isfinite(fit.log_evidence):
             continue
         rows = used_rows(search.scorer, j)
-        causes = values[:, members(own.union)] if rows is None else values[rows][
-            :, members(own.union)
-        ]
+        causes = (
+            values[:, members(own.union)] if rows is None else values[rows][:, members(own.union)]
+        )
         shapes = _polynomials(fit.residual * np.exp(-fit.log_std), _SHAPE_DEGREES)
         statistic, df = 0.0, 0
         for cause in causes.T:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from momentdag.engines.evidence.local.protocol import Parents
-from momentdag.engines.evidence.prior import GraphPrior, adjacency
+from momentdag.engines.evidence.prior import GraphPrior, ModularPrior, adjacency
 from momentdag.engines.evidence.problem import Problem
 from momentdag.engines.evidence.sampling.draws import Draws
 from momentdag.engines.evidence.sampling.exact import ExactPosterior, enumerate_scores
@@ -52,7 +52,8 @@ class WorldPool(NamedTuple):
     unions: Words  # (E, W)
     log_weight: FloatArray  # (E, K) evidence in each world plus modular prior
     log_prior: FloatArray  # (E,) the modular prior
-    plain: FloatArray  # (E,) as `log_weight`, for the rows as they are
+    plain: FloatArray  # (E,) as `log_weight`, for the rows as they are and without prices
+    plain_prior: FloatArray  # (E,) the modular prior without prices
 
 
 class Completion(NamedTuple):
@@ -106,15 +107,19 @@ def _climb(
     return search_order(search, rng, start, positions_of, 0, lambda done, total: None)
 
 
-def make_world_pools(search: ParentSearch, worlds: Worlds) -> list[WorldPool]:
+def make_world_pools(
+    search: ParentSearch, worlds: Worlds, plain_prior: ModularPrior
+) -> list[WorldPool]:
     """Collect, for each variable, the scored parents that matter in some world.
 
     Regimes, which come last and have no parents, have no pool.
     """
-    return [_make_pool(search, worlds, j) for j in range(search.prior.n_variables)]
+    return [_make_pool(search, worlds, plain_prior, j) for j in range(search.prior.n_variables)]
 
 
-def _make_pool(search: ParentSearch, worlds: Worlds, variable: int) -> WorldPool:
+def _make_pool(
+    search: ParentSearch, worlds: Worlds, plain_prior: ModularPrior, variable: int
+) -> WorldPool:
     prior, d = search.prior, len(search.candidates)
     scored = [
         (value + prior.log_weight(variable, parents), parents)
@@ -156,8 +161,10 @@ def _make_pool(search: ParentSearch, worlds: Worlds, variable: int) -> WorldPool
         deviations.append(deviation(smallest, smallest))
     parents = [scored[k][1] for k in kept]
     log_prior = np.array([prior.log_weight(variable, own) for own in parents])
+    without_prices = np.array([plain_prior.log_weight(variable, own) for own in parents])
     log_weight = values[kept, None] + np.stack(deviations)
-    return WorldPool(parents, unions[kept], log_weight, log_prior, values[kept])
+    plain = values[kept] + without_prices - log_prior
+    return WorldPool(parents, unions[kept], log_weight, log_prior, plain, without_prices)
 
 
 def draw_in_worlds(
@@ -222,6 +229,7 @@ def draw_in_world(
         OrderPool(pool.unions, pool.plain if world is None else pool.log_weight[:, world])
         for pool in pools
     ]
+    modular_priors = [pool.plain_prior if world is None else pool.log_prior for pool in pools]
     n = max(TUNING.raw_draws, TUNING.raw_draws_per_draw * n_draws)
     orders = draw_orders(rng, here, before, n, order)
     chosen = draw_parents(rng, here, orders)
@@ -237,7 +245,7 @@ def draw_in_world(
     log_prior = np.where(prior.knowledge.allows(mean_graphs, variance_graphs), log_prior, -np.inf)
     log_weight, log_posterior = np.empty(len(pairs)), np.empty(len(pairs))
     for k, pair in enumerate(pairs):
-        modular = sum(float(pool.log_prior[e]) for pool, e in zip(pools, pair, strict=True))
+        modular = sum(float(known[e]) for known, e in zip(modular_priors, pair, strict=True))
         score = sum(float(pool.log_weight[e]) for pool, e in zip(here, pair, strict=True))
         unions = tuple(
             pool.parents[e].union & (1 << d) - 1 | mask
@@ -291,6 +299,9 @@ def enumerate_worlds(
                 np.zeros(share, dtype=np.int32),
             )
         )
+    # The posterior given the rows as they are knows no prices.
+    graphs = enumerated.mean_graphs, enumerated.variance_graphs
+    enumerated.log_weight[:, -1] += result.problem.prior.cost(*graphs)
     return Draws.joined(parts).in_one_chain(), enumerated.in_world(worlds.n_worlds)
 
 

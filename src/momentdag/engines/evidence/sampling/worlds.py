@@ -173,8 +173,9 @@ class WorldSearch(ParentSearch):
     """
 
     def __init__(self, search: ParentSearch, worlds: Worlds, world: int) -> None:
-        super().__init__(search.scorer, search.prior, search.candidates, search.evidence)
-        self._fits = search._fits
+        super().__init__(
+            search.scorer, search.prior, search.candidates, search.evidence, fits=search.fits
+        )
         self._worlds = worlds
         self._world = world
 

@@ -40,6 +40,7 @@ class ParentSearch:
         evidence: Evidences | None = None,
         shared_cache: SharedCache | None = None,
         record: Callable[[Any, int, Parents, Any], Any] | None = None,
+        fits: BudgetedCache[tuple[int, Parents], Any] | None = None,
     ) -> None:
         self.scorer = scorer
         self.prior = prior
@@ -49,14 +50,14 @@ class ParentSearch:
         self.evidence = [{} for _ in range(d)] if evidence is None else evidence
         self._shared_cache = shared_cache
         self._record = record  # told of every new fit
-        self._fits: BudgetedCache[tuple[int, Parents], Any] = BudgetedCache(
-            max(64, TUNING.cached_fit_bytes // scorer.fit_bytes)
-        )
+        if fits is None:
+            fits = BudgetedCache(max(64, TUNING.cached_fit_bytes // scorer.fit_bytes))
+        self.fits = fits
         self._best: list[dict[int, Best]] = [{} for _ in range(d)]
 
     def fit(self, variable: int, parents: Parents) -> Any:
         """Return the local fit, from memory if it was used lately."""
-        return self._fits.get((variable, parents), lambda: self._new_fit(variable, parents))
+        return self.fits.get((variable, parents), lambda: self._new_fit(variable, parents))
 
     def _new_fit(self, variable: int, parents: Parents) -> Any:
         fit = self.scorer.fit(variable, parents)
