@@ -1,10 +1,10 @@
 """The stages of a fit, one after the other, and what they have come to so far.
 
 A quick search with default kernels; hyper-parameters by evidence; the full search from several
-starts. Then every graph pair is enumerated in every world (up to four variables), or pools of
-parents are completed by searching in worlds, and orders and parents are drawn in each. The plain
-posterior is enumerated, or drawn by Markov chains from the best pairs: a pilot of the chains that
-climbs well above its starts sends the search back once more from where it went.
+starts, and again from where a pilot of Markov chains goes that climbs well above these. Then every
+graph pair is enumerated in every world (up to four variables), or pools of parents are completed by
+searching in worlds, and orders and parents are drawn in each. The plain posterior is enumerated, or
+drawn by Markov chains from the best pairs.
 """
 
 from __future__ import annotations
@@ -93,6 +93,8 @@ class Stages:
         method = "exact" if self._is_exact else "chain"
         self.details["method"] = method
         if self.problem.worlds is not None:
+            if not self._is_exact:  # the optimum is the same for every seed
+                self._climb_from_pilots(search_rng, self.problem.no_evidences())
             self._draw_in_worlds(draw_rng, self.problem.worlds)
         elif method == "exact":
             self._begin("the enumeration")
@@ -192,9 +194,7 @@ class Stages:
 
     def _run_chains(self, rng: np.random.Generator) -> None:
         memory = self.problem.no_evidences()
-        for k, pilot_rng in enumerate(rng.spawn(TUNING.returns)):
-            if not self._run_pilot(k, pilot_rng, memory):
-                break
+        self._climb_from_pilots(rng, memory)
         assert self.result is not None
         self._begin("the Markov chains")
         shares = chain_shares(self._request.n_draws, self.problem.options.n_chains)
@@ -212,6 +212,12 @@ class Stages:
         )
         self.details["chain_gain"] = self.draws.gain
         self.details["acceptance_rates"] = list(self.draws.acceptance_rates)
+
+    def _climb_from_pilots(self, rng: np.random.Generator, memory: Evidences) -> None:
+        """Search again from where short chains go, as long as they climb well above the search."""
+        for k, pilot_rng in enumerate(rng.spawn(TUNING.returns)):
+            if not self._run_pilot(k, pilot_rng, memory):
+                break
 
     def _run_pilot(self, k: int, rng: np.random.Generator, memory: Evidences) -> bool:
         """Run short chains; if they climb well above their starts, search again and return True."""
@@ -232,12 +238,12 @@ class Stages:
             return False
         self._begin("the order search, again from where the pilot went")
         # As many climbs as a start of the search makes, here side by side.
-        orders = pilot.best_orders(self.problem.knowledge.precedes, 1 + options.n_kicks)
+        pairs = pilot.best_pairs(self.problem.knowledge.precedes, 1 + options.n_kicks)
         before = self.result
         self.result = self._search(
             f"order search after pilot {k}",
             before.evidences,
-            lambda: search_again(before, orders, again_rng, n_jobs, self._tick),
+            lambda: search_again(before, pairs, again_rng, n_jobs, self._tick),
         )
         return True
 

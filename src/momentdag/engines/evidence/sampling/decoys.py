@@ -8,10 +8,10 @@ into a variable is the logarithm of the mean Bayes factor of decoys,
 
     log (1/K) Σ_k p(y | parents, decoy k) / p(y | parents),
 
-if that is positive: an edge counts for what it gains beyond. Beside the best parents among all
-others, so that the price is that of the variable and no direction of an edge is favoured. A parent
-that is worth little may itself be there for the shape of the noise: its price is the larger one of
-those with and without it.
+if that is positive, or more where decoys scatter widely: an edge counts for what it gains beyond.
+Decoys stand beside the best parents among all others, so that the price is that of the variable and
+no direction of an edge is favoured. A parent that is worth little may itself be there for the shape
+of the noise: its price is the larger one of those with and without it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ _SEED = 1908
 _N_DECOYS = 12
 _WIDTHS = 3.0
 """Standard deviations of the gains of decoys; where these are normal, one in 740 gains more."""
+_NO_MISFIT = -0.7
+"""Log mean Bayes factor below which decoys tell of no misfit: those of a right model hardly reach
+one half, even in dense graphs, where what they lose differs widely."""
 _WORTH_MUCH = 30.0
 """Nats: a parent worth more is there for its own sake."""
 
@@ -146,9 +149,11 @@ def _price(
             - base
             for k in decoys
         ]
-        mean_factor = np.logaddexp.reduce(gains) - np.log(len(gains))
-        # Of few decoys the largest gains are missing: those of wide ones are extrapolated.
-        return max(float(mean_factor), float(np.mean(gains) + _WIDTHS * np.std(gains)), 0.0)
+        mean_factor = float(np.logaddexp.reduce(gains)) - float(np.log(len(gains)))
+        if mean_factor < _NO_MISFIT:
+            return 0.0
+        # Among few decoys the largest gains, which make the mean, are missing: extrapolate.
+        return max(mean_factor, float(np.mean(gains) + _WIDTHS * np.std(gains)), 0.0)
 
     half = price(True, True) / 2
     return max(price(True, False), half), max(price(False, True), half)

@@ -22,10 +22,11 @@ from momentdag.engines.evidence.problem import Problem
 from momentdag.engines.evidence.sampling.chain import Chain
 from momentdag.engines.evidence.sampling.exact import enumerate_posterior
 from momentdag.engines.evidence.sampling.pools import Pool, enrich, make_pools
+from momentdag.engines.evidence.search.orders import OrderResult
 from momentdag.engines.evidence.search.parents import ParentSearch
 from momentdag.engines.evidence.search.starts import SearchResult, Tick
 from momentdag.engines.evidence.search.tuning import TUNING
-from momentdag.engines.evidence.support.bitmasks import members
+from momentdag.engines.evidence.support.bitmasks import column_mask, members
 from momentdag.engines.evidence.support.shared_cache import SharedCache
 from momentdag.graph import BoolArray, topological_order
 from momentdag.parallel import common_folder, is_serial, run, shared
@@ -86,19 +87,25 @@ class Draws:
         """How far the best draw lies above the best start, in nats."""
         return float(self.log_posterior.max()) - self.start
 
-    def best_orders(self, precedes: BoolArray, n_orders: int) -> list[tuple[int, ...]]:
-        """Return orders of the best draws of the best chains, best first, each only once.
+    def best_pairs(self, precedes: BoolArray, n_pairs: int) -> list[OrderResult]:
+        """Return the best draws of the best chains, best first, each order only once.
 
-        They also obey knowledge's ``precedes`` (d, d).
+        Their orders also obey knowledge's ``precedes`` (d, d). Scores are log posteriors.
         """
         tops = [
             int(rows[np.argmax(self.log_posterior[rows])])
             for rows in (np.flatnonzero(self.chains == chain) for chain in np.unique(self.chains))
         ]
         tops.sort(key=lambda top: -self.log_posterior[top])
-        unions = (self.mean_graphs[top] | self.variance_graphs[top] for top in tops)
-        orders = (tuple(topological_order(union | precedes).tolist()) for union in unions)
-        return list(dict.fromkeys(orders))[:n_orders]
+        pairs: dict[tuple[int, ...], OrderResult] = {}
+        for top in tops:
+            mean, variance = self.mean_graphs[top], self.variance_graphs[top]
+            order = tuple(topological_order(mean | variance | precedes).tolist())
+            masks = zip(mean.T, variance.T, strict=True)
+            parents = tuple(Parents(column_mask(m), column_mask(v)) for m, v in masks)
+            found = OrderResult(float(self.log_posterior[top]), order, parents)
+            pairs.setdefault(order, found)
+        return list(pairs.values())[:n_pairs]
 
 
 def draw_exactly(result: SearchResult, rng: np.random.Generator, n_draws: int) -> Draws:

@@ -18,11 +18,20 @@ from momentdag.engines.evidence.search.orders import (
     solve_order,
 )
 from momentdag.engines.evidence.search.parents import ParentSearch
+from momentdag.engines.evidence.search.tuning import TUNING
 from momentdag.engines.evidence.support.bitmasks import column_mask
 from momentdag.engines.evidence.support.shared_cache import SharedCache
 from momentdag.parallel import common_folder, is_serial, run, shared
 
-__all__ = ["Order", "SearchResult", "Tick", "best_first", "search_from", "solve_again"]
+__all__ = [
+    "Order",
+    "SearchResult",
+    "Tick",
+    "best_first",
+    "search_from",
+    "settle_rates",
+    "solve_again",
+]
 
 Tick = Callable[[int, int], None]
 """Told how many steps of how many are done."""
@@ -77,12 +86,23 @@ def search_from(
             problem.counts.include(counts)
             for known, new in zip(evidences, scored, strict=True):
                 known.update(new)
-    best = max(results, key=lambda optimum: optimum.score)
-    problem = replace(problem, rates=_edge_counts(best, problem.variables))
-    search = problem.search(evidences)
-    return SearchResult(
-        problem, best_first(solve_again(search, each) for each in results), evidences
-    )
+    return settle_rates(SearchResult(problem, best_first(results), evidences))
+
+
+def settle_rates(result: SearchResult) -> SearchResult:
+    """Solve the optima again under the edge rates of the best one, until these are its own.
+
+    Each turn goes a part of the way: under the rates of a sparse pair a dense one costs too much.
+    """
+    problem, optima = result.problem, result.optima
+    search: ParentSearch | None = None
+    for _ in range(TUNING.rate_turns):
+        problem = replace(problem, rates=_edge_counts(optima[0], problem.variables))
+        search = problem.search(result.evidences, before=search)
+        optima = best_first(solve_again(search, each) for each in optima)
+        if _edge_counts(optima[0], problem.variables) == problem.rates:
+            break
+    return SearchResult(problem, optima, result.evidences)
 
 
 def best_first(optima: Iterable[OrderResult]) -> tuple[OrderResult, ...]:

@@ -19,6 +19,7 @@ from momentdag.engines.evidence.search.candidates import (
     find_candidates,
     symmetrize,
 )
+from momentdag.engines.evidence.search.orders import OrderResult
 from momentdag.engines.evidence.search.parents import ParentSearch
 from momentdag.engines.evidence.search.starts import (
     Order,
@@ -26,6 +27,7 @@ from momentdag.engines.evidence.search.starts import (
     Tick,
     best_first,
     search_from,
+    settle_rates,
     solve_again,
 )
 from momentdag.engines.evidence.search.tuning import TUNING
@@ -142,11 +144,17 @@ def _random_orders(problem: Problem, rngs: list[np.random.Generator]) -> list[Or
 
 
 def search_again(
-    result: SearchResult, orders: list[Order], rng: np.random.Generator, n_jobs: int, tick: Tick
+    result: SearchResult,
+    pairs: list[OrderResult],
+    rng: np.random.Generator,
+    n_jobs: int,
+    tick: Tick,
 ) -> SearchResult:
-    """Climb from orders of which the first turned out better than the optima found."""
+    """Climb from pairs of which the first turned out better than the optima found."""
+    orders = [pair.order for pair in pairs]
     again = search_from(result, orders, rng.spawn(len(orders)), 0, n_jobs, tick)
-    # Scores under other edge rates are not comparable, so the earlier optima are solved again.
+    # Scores under other edge rates are not comparable, so the earlier optima are solved again; so
+    # are the pairs themselves, whose parents a climb along their orders need not find.
     search = again.problem.search(again.evidences)
-    earlier = (solve_again(search, optimum) for optimum in result.optima)
-    return replace(again, optima=best_first((*again.optima, *earlier)))
+    others = (solve_again(search, optimum) for optimum in (*pairs, *result.optima))
+    return settle_rates(replace(again, optima=best_first((*again.optima, *others))))

@@ -37,6 +37,9 @@ class SearchTuning:
         Blocks in which candidates of many variables are screened, maybe side by side.
     n_starts, n_starts_of_many : int
         Starts of the order search; more where optima are many.
+    rate_turns : int
+        Turns of solving the optima under the edge rates of the best one; a dense graph takes three
+        or four.
     kick_size : int
         Variables that a kick moves.
     returns, pilot_draws : int, int
@@ -54,7 +57,7 @@ class SearchTuning:
     pool_depth : float
         Nats below a dominating entry at which an entry of a pool is dropped.
     pool_size : int
-        Entries of a pool.
+        Entries of a pool: few would hold the parents of one order and none of the others.
     world_pool_depth : float
         The same for entries that some world may prefer after all: their rows are looked at.
     least_world_searches, most_world_searches, quiet_world_searches : int
@@ -91,6 +94,7 @@ class SearchTuning:
     n_blocks: int = 8
     n_starts: int = 2
     n_starts_of_many: int = 4
+    rate_turns: int = 6
     kick_size: int = 3
     returns: int = 3
     pilot_draws: int = 20
@@ -100,7 +104,7 @@ class SearchTuning:
     outside_toggle: float = 0.005
     both_toggle: float = 0.25
     pool_depth: float = 14.0
-    pool_size: int = 400
+    pool_size: int = 3000
     world_pool_depth: float = 40.0
     least_world_searches: int = 2
     most_world_searches: int = 5
