@@ -45,7 +45,10 @@ class Golden(NamedTuple):
 METHODS = {
     "evidence": "momentdag.engines.evidence.engine",
     "variational": "momentdag.engines.variational.engine",
-    **{name: f"momentdag.baselines.{name}" for name in ("mc3", "dds", "icdh", "host", "varsort")},
+    **{
+        name: f"momentdag.baselines.{name}"
+        for name in ("mc3", "dds", "icdh", "host", "varsort", "skewscore")
+    },
 }
 ROUNDING = 1e-6
 SAMPLED = 0.25  # four standard errors of a share of some 64 effective draws
@@ -303,6 +306,7 @@ GOLDENS: dict[str, Golden] = {
     "icdh": Golden("icdh", SAMPLED, lambda: baseline("icdh", n_rounds=1, max_steps=20)),
     "host": Golden("host", SAMPLED, lambda: baseline("host")),
     "varsort": Golden("varsort", ROUNDING, lambda: baseline("varsort")),
+    "skewscore": Golden("skewscore", SAMPLED, lambda: baseline("skewscore", n_centres=50)),
 }
 
 
