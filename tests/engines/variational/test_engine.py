@@ -121,6 +121,7 @@ def test_hard_orders_hold_in_all_draws(fit, data):
         assert hard.edge_probability(second, first) == 0
 
 
+@pytest.mark.slow
 def test_a_fit_that_tunes_says_what_it_chose(fit, data, quick, monkeypatch):
     """The walk of the grid is replaced: it is tested where it lives."""
     chosen = replace(quick, n_hidden=4, batch_size=32)

@@ -79,7 +79,7 @@ def test_the_mean_phase_moves_what_line_6_names(phase, options, problem):
     assert not np.array_equal(before.mean.scores, after.mean.scores)
 
 
-def test_the_variance_phase_moves_what_line_12_names(phase, options, problem):
+def test_the_variance_phase_moves_what_line_14_names(phase, options, problem):
     before = start(options, problem).weights
     after = phase(VARIANCE, problem).weights
     assert same(before.mean, after.mean)

@@ -256,7 +256,7 @@ def test_relaxed_gradients_are_those_of_finite_differences(pair_table):
         assert np.count_nonzero(slope) >= 2 * d * (d - 1) + d
 
 
-@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("d", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_the_objective_of_a_draw_is_the_printed_one(make_problem, pair_table, d):
     """`eq-plogl` with `eq-reg` for one pair drawn by rank, in double precision, term by term."""
     problem, weights = make_problem(pair_table[:15, :d]), some_weights(d, seed=7)
@@ -270,16 +270,17 @@ def test_the_objective_of_a_draw_is_the_printed_one(make_problem, pair_table, d)
     settings = settings_of(options, factor=1.0, warming_up=False)
     own = replace(program(gradient="relaxed"), ranks=True)
     noise = draw_noise(np.random.default_rng(8), d, (1,))
-    found = {
-        by_error: jax.jit(
-            lambda w, by_error=by_error: loss(
-                own, problem, settings, w, noise, problem.values, by_error=by_error
-            )
-        )(weights)
-        for by_error in (False, True)
-    }
-    single = jax.tree.map(lambda part: part[0], noise)
-    graphs = pair_from_noise(weights.parameters, single, WARM, problem.limits, ranks=True)
+
+    @jax.jit
+    def everything(weights):
+        values, single = problem.values, jax.tree.map(lambda part: part[0], noise)
+        found = [
+            loss(own, problem, settings, weights, noise, values, by_error=by_error)
+            for by_error in (False, True)
+        ]
+        return found, pair_from_noise(weights.parameters, single, WARM, problem.limits, ranks=True)
+
+    found, graphs = everything(weights)
     x = np.asarray(problem.values, dtype=float)
     mean = outputs(weights.mean.networks, graphs.mean, (graphs.mean,), x)
     log_v = outputs(weights.variance.networks, graphs.variance, (graphs.mean, graphs.variance), x)

@@ -196,18 +196,19 @@ def pair_from_noise(
     before = precedence(permutation)
     tau = temperatures.edges
     tau_variance = tau if temperatures.variance_edges is None else temperatures.variance_edges
-    own, drawn_at = parameters, anchor
-    mean_edges, variance_edges = (
-        soft_edges(logits, noises, temperature, straight, held)
-        for logits, noises, temperature, held in (
-            (own.mean_logits, noise.mean, tau, drawn_at and drawn_at.mean_logits),
-            (
-                own.variance_logits,
-                noise.variance,
-                tau_variance,
-                drawn_at and drawn_at.variance_logits,
-            ),
-        )
+    mean_edges = soft_edges(
+        parameters.mean_logits,
+        noise.mean,
+        tau,
+        straight=straight,
+        anchor=None if anchor is None else anchor.mean_logits,
+    )
+    variance_edges = soft_edges(
+        parameters.variance_logits,
+        noise.variance,
+        tau_variance,
+        straight=straight,
+        anchor=None if anchor is None else anchor.variance_logits,
     )
     if ranks:
         return _from_ranks(

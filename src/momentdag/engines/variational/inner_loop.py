@@ -1,6 +1,6 @@
 """An inner loop of algorithm 1: L-BFGS moves all that a phase moves until it has converged.
 
-Each step draws a pair, as lines 4 and 10 have it; the rows are those of the phase. Both gradients
+Each step draws a pair, as lines 4 and 12 have it; the rows are those of the phase. Both gradients
 behind a curvature pair are taken under the draw of the present step, without which their difference
 would be that of two draws. Straight-through draws have values and gradients that do not belong
 together, so the step length is searched on what the step's gradient is the gradient of: the loss of

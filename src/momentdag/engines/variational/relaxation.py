@@ -58,7 +58,8 @@ def soft_edges(
     logits: Array,
     noise: ArrayLike,
     temperature: Scalar,
-    straight: bool,
+    *,
+    straight: bool = True,
     anchor: Array | None = None,
 ) -> Array:
     """Return binary Gumbel-softmax draws (d, d), hard forwards and soft backwards."""
