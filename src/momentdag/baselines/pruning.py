@@ -66,7 +66,7 @@ class Residuals:
 
     @property
     def status(self) -> str:
-        """ "complete", or what to change if most regressions stopped before they converged."""
+        """The word "complete", or what to change if most regressions stopped early."""
         if 2 * self.n_stopped <= self.n_fits:
             return "complete"
         return (
