@@ -113,7 +113,7 @@ class Bootstrap:
 class Baseline:
     """A method of `momentdag.baselines`."""
 
-    name: Literal["icdh", "host", "dds", "mc3", "varsort"]
+    name: Literal["icdh", "host", "dds", "mc3", "varsort", "skewscore"]
 
     def __call__(self, request: Request) -> Fitted:
         """Fit the baseline."""

@@ -110,10 +110,11 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         ),
         "variational-published": Method(
             "Variational, near the paper",
-            *_VARIATIONAL,
+            _VARIATIONAL[0],
+            "momentdag.engines.variational.inner_loop",
             paper="Proposed",
             options=_published(),
-            quick=_QUICK_STEPS,
+            quick={**_QUICK_STEPS, "tuning": "none"},
             knowledge="soft",
         ),
         "variational-twice": Method(
@@ -145,6 +146,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "varsort": Method(
             "VarSort", Baseline("varsort"), "momentdag.baselines.varsort", paper="VarSort"
         ),
+        "skewscore": Method("SkewScore", Baseline("skewscore"), "momentdag.baselines.skewscore"),
         EMPTY: Method("Empty graph", fit_nothing),
     }
 )

@@ -23,6 +23,7 @@ QUICK = {
     "dds": {"max_steps": 1000, "n_hidden": 4},
     "mc3": {"thinning": 5},
     "varsort": {},
+    "skewscore": {"n_centres": 20, "n_hidden": 3, "max_steps": 40},
 }
 # What makes a method fail, and a word of what it then says.
 HURRIED = {
@@ -31,6 +32,7 @@ HURRIED = {
     "dds": ({"max_steps": 1, "n_hidden": 4}, "raise max_steps"),
     "mc3": ({"thinning": 1}, "raise n_draws"),
     "varsort": ({}, "original units"),
+    "skewscore": ({"n_centres": 20, "max_steps": 1}, "raise max_steps"),
 }
 # An option of each with a value it does not have.
 WRONG = {
@@ -39,6 +41,7 @@ WRONG = {
     "dds": {"n_graphs": 0},
     "mc3": {"heat": -1.0},
     "varsort": {"criterion": "cv"},
+    "skewscore": {"n_centres": 1},
 }
 
 

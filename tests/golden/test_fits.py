@@ -16,6 +16,7 @@ SLOW = {
     "variational-answers",
     "variational-lbfgs",
     "variational-published",
+    "variational-relaxed",
 }
 
 

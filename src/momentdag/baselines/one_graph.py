@@ -88,6 +88,10 @@ class GraphLimits:
         waiting = [j for j in range(self.n_variables) if j not in placed]
         return [j for j in waiting if not self.precedes[waiting, j].any()]
 
+    def may_come_last(self, waiting: list[int]) -> list[int]:
+        """Return which of the waiting variables precede no other of them."""
+        return [j for j in waiting if not self.precedes[j, waiting].any()]
+
     def strongest(self, weights: FloatArray, threshold: float) -> BoolArray:
         """Return the edges heavier than ``threshold`` that the limits permit, shape (d, d).
 

@@ -17,6 +17,7 @@ from momentdag.baselines.mc3 import MC3Options, learn_mc3
 from momentdag.baselines.one_graph import GraphLimits
 from momentdag.baselines.options import Options
 from momentdag.baselines.protocol import BaselineResult, Estimate, Method
+from momentdag.baselines.skewscore import SkewScoreOptions, learn_skewscore
 from momentdag.baselines.varsort import VarSortOptions, learn_varsort
 from momentdag.errors import OptionError, require
 from momentdag.knowledge import Knowledge
@@ -27,7 +28,7 @@ from momentdag.table.checks import check_finite, check_numbers
 
 __all__ = ["METHODS", "MethodName", "fit"]
 
-MethodName: TypeAlias = Literal["icdh", "host", "dds", "mc3", "varsort"]
+MethodName: TypeAlias = Literal["icdh", "host", "dds", "mc3", "varsort", "skewscore"]
 
 
 def _learn_dds(
@@ -50,6 +51,7 @@ METHODS: Mapping[str, Method] = {
     "dds": Method("DDS", DDSOptions, _learn_dds),
     "mc3": Method("MC3", MC3Options, learn_mc3),
     "varsort": Method("VarSort", VarSortOptions, learn_varsort),
+    "skewscore": Method("SkewScore", SkewScoreOptions, learn_skewscore),
 }
 
 
@@ -68,7 +70,7 @@ def fit(
 
     Parameters
     ----------
-    method : {"icdh", "host", "dds", "mc3", "varsort"}
+    method : {"icdh", "host", "dds", "mc3", "varsort", "skewscore"}
     X : table, shape (n_samples, n_variables)
         A pandas or polars frame, an array, or a `Dataset`. Names are kept.
     knowledge : Knowledge or None
@@ -79,7 +81,8 @@ def fit(
     random_state : int, numpy Generator or None
         With an int, repeated fits on one machine are bit-for-bit identical.
     options : mapping, the options class of the method, or None
-        `ICDHOptions`, `HOSTOptions`, `DDSOptions`, `MC3Options`, `VarSortOptions`.
+        `ICDHOptions`, `HOSTOptions`, `DDSOptions`, `MC3Options`, `VarSortOptions`,
+        `SkewScoreOptions`.
 
     Returns
     -------

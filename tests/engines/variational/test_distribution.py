@@ -16,8 +16,8 @@ from momentdag.engines.variational.distribution import (
     log_probability_of_order,
     order_of,
     pair_from_noise,
-    soft_permutation,
 )
+from momentdag.engines.variational.relaxation import soft_permutation
 from momentdag.graph import is_acyclic
 
 N = 40_000

@@ -14,6 +14,7 @@ from studies.linear_gaussian import linear_gaussian
 
 import momentdag as md
 from momentdag.engines.protocol import FitRequest, silent
+from momentdag.engines.variational import tune
 from momentdag.engines.variational.engine import VariationalEngine
 from momentdag.errors import OptionError
 from momentdag.metrics import expected_shd
@@ -118,6 +119,25 @@ def test_hard_orders_hold_in_all_draws(fit, data):
     hard = fit(data, md.Knowledge(order=AGAINST_THE_DATA)).posterior
     for first, second in [*AGAINST_THE_DATA, ("x3", "x1")]:
         assert hard.edge_probability(second, first) == 0
+
+
+@pytest.mark.slow
+def test_a_fit_that_tunes_says_what_it_chose(fit, data, quick, monkeypatch):
+    """The walk of the grid is replaced: it is tested where it lives."""
+    chosen = replace(quick, n_hidden=4, batch_size=32)
+    trials = ((32, 4, -3.0), (64, 4, -3.5))
+    monkeypatch.setattr(
+        tune, "choose", lambda *arguments: tune.Tuned(chosen, -3.0, trials), raising=True
+    )
+    found = fit(data, tuning="grid", n_hidden=9, max_steps=1000)
+    assert found.details["tuned"] == {
+        "batch_size": 32,
+        "n_hidden": 4,
+        "trials": [list(trial) for trial in trials],
+    }
+    # What was asked for is what is stored.
+    assert found.posterior.provenance.options["tuning"] == "grid"
+    assert found.model.to_state().arrays["mean_first"].shape[-1] == 4
 
 
 def test_an_interrupted_fit_is_flagged(fit, data):

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import permutations, product
 
 import jax
@@ -14,8 +15,21 @@ from momentdag.engines.variational.distribution import (
     log_probability_of_order,
     pair_from_noise,
 )
-from momentdag.engines.variational.likelihood import Networks, initial_networks
-from momentdag.engines.variational.objective import bernoulli_kl, edge_kl, log_likelihood, loss
+from momentdag.engines.variational.fitting import settings_of
+from momentdag.engines.variational.likelihood import (
+    SLOPE,
+    Networks,
+    initial_networks,
+    log_scale_of,
+)
+from momentdag.engines.variational.objective import (
+    bernoulli_kl,
+    edge_kl,
+    log_likelihood,
+    loss,
+    squared_error,
+)
+from momentdag.engines.variational.options import VariationalOptions
 from momentdag.engines.variational.problem import (
     MeanPart,
     Penalties,
@@ -240,3 +254,93 @@ def test_relaxed_gradients_are_those_of_finite_differences(pair_table):
         # Central differences in double precision; kinks of the units are not within the step.
         np.testing.assert_allclose(slope, numeric, rtol=1e-5, atol=1e-5)
         assert np.count_nonzero(slope) >= 2 * d * (d - 1) + d
+
+
+@pytest.mark.parametrize("d", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_the_objective_of_a_draw_is_the_printed_one(make_problem, pair_table, d):
+    """`eq-plogl` with `eq-reg` for one pair drawn by rank, in double precision, term by term."""
+    problem, weights = make_problem(pair_table[:15, :d]), some_weights(d, seed=7)
+    options = replace(
+        VariationalOptions.published(),
+        penalty_weight=0.5,
+        kl_weight=3.0,
+        mean_l2=0.2,
+        variance_l2=0.3,
+    )
+    settings = settings_of(options, factor=1.0, warming_up=False)
+    own = replace(program(gradient="relaxed"), ranks=True)
+    noise = draw_noise(np.random.default_rng(8), d, (1,))
+
+    @jax.jit
+    def everything(weights):
+        values, single = problem.values, jax.tree.map(lambda part: part[0], noise)
+        found = [
+            loss(own, problem, settings, weights, noise, values, by_error=by_error)
+            for by_error in (False, True)
+        ]
+        return found, pair_from_noise(weights.parameters, single, WARM, problem.limits, ranks=True)
+
+    found, graphs = everything(weights)
+    x = np.asarray(problem.values, dtype=float)
+    mean = outputs(weights.mean.networks, graphs.mean, (graphs.mean,), x)
+    log_v = outputs(weights.variance.networks, graphs.variance, (graphs.mean, graphs.variance), x)
+    likelihood = -((x - mean) ** 2 / (2 * np.exp(2 * log_v)) + log_v).sum(axis=1).mean()
+    likelihood -= d * 0.5 * np.log(2 * np.pi)  # which the paper leaves out
+    p = float(jax.nn.sigmoid(problem.prior.mean_logits[0, 1]))
+    kl = 0.0
+    for logits in (weights.mean.logits, weights.variance.logits):
+        phi = 1 / (1 + np.exp(-np.asarray(logits, dtype=float)[np.triu_indices(d, 1)]))
+        kl += (phi * np.log(phi / p) + (1 - phi) * np.log((1 - phi) / (1 - p))).sum()
+    norms = [
+        sum(float((np.asarray(part, dtype=float) ** 2).sum()) for part in networks)
+        for networks in (weights.mean.networks, weights.variance.networks)
+    ]
+    omega = 3.0 / len(x) * kl + 0.2 * norms[0] + 0.3 * norms[1]
+    # log v is bounded smoothly at 6, which takes a thousandth of what it has here.
+    assert float(found[False].negative) == pytest.approx(-(likelihood - 0.5 * omega), rel=1e-3)
+    error = 0.5 * ((x - mean) ** 2).sum(axis=1).mean()
+    assert float(found[True].moved) == pytest.approx(error + 0.5 * omega, rel=1e-4)
+
+
+def outputs(networks, graph, told, x):
+    """Return the networks' outputs (n, d) in NumPy, one at a time."""
+    first, hidden, last, output, shift = (np.asarray(part, dtype=float) for part in networks)
+    graph = np.round(np.asarray(graph, dtype=float))
+    found = []
+    for j in range(x.shape[1]):
+        inner = (x * graph[:, j]) @ first[:, j] + hidden[j]
+        constant = output[j] + sum(
+            (np.round(np.asarray(own, dtype=float))[:, j] * by[:, j]).sum()
+            for own, by in zip(told, shift, strict=True)
+        )
+        found.append(np.where(inner > 0, inner, SLOPE * inner) @ last[j] + constant)
+    return np.stack(found, axis=1)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_the_error_has_the_gradient_of_the_likelihood_times_v_squared(pair_table, d):
+    weights = some_weights(d, seed=9)
+    graph = jnp.triu(jnp.ones((d, d)), 1)
+    graphs = Graphs(graph, graph, graph, jnp.zeros(0, int), graph, graph)
+    values = jnp.asarray(pair_table[:10, :d], jnp.float32)
+    variance = weights.variance.networks
+
+    @jax.jit
+    def slopes(shift):
+        """Derivatives (n, d) by the predicted means, which a constant shifts."""
+
+        def moved(by):
+            return weights.mean.networks._replace(output=weights.mean.networks.output + by)
+
+        ones = jnp.ones(d)
+        _, of_error = jax.jvp(
+            lambda by: squared_error(moved(by), graphs, values), (shift,), (ones,)
+        )
+        _, of_likelihood = jax.jvp(
+            lambda by: -log_likelihood(moved(by), variance, graphs, values), (shift,), (ones,)
+        )
+        return of_error, of_likelihood
+
+    of_error, of_likelihood = slopes(jnp.zeros(d))
+    v = np.exp(log_scale_of(variance, graph, graph, values))
+    np.testing.assert_allclose(of_error, v**2 * of_likelihood, rtol=1e-4, atol=1e-6)  # float32

@@ -5,7 +5,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from momentdag.engines.protocol import silent
 from momentdag.engines.variational import tune as tuning
+from momentdag.engines.variational.options import VariationalOptions
 from momentdag.engines.variational.tune import BATCH_SIZES, HIDDEN_UNITS, tune
 from momentdag.errors import OptionError
 from momentdag.simulate import preset
@@ -69,6 +71,28 @@ def test_a_study_goes_on_where_it_stopped_and_keeps_the_best(training, data, bri
     assert again.trials == whole.trials
     with pytest.raises(OptionError, match="study_name"):
         tune(data * [1, 2] + data**2, options=brief, batch_sizes=[16], **place)
+
+
+@pytest.mark.parametrize(("n_samples", "sizes"), [(500, 4), (128, 3), (100, 3), (20, 1)])
+def test_the_grid_of_a_fit_has_each_batch_once(monkeypatch, make_problem, n_samples, sizes):
+    """Batches of all rows are one; trials share a seed; hidden units decide here."""
+    seeds = []
+
+    def train(rng, problem, options, *arguments, **flags):
+        seeds.append(rng.integers(2**31))
+        return SimpleNamespace(objectives=np.array([float(options.n_hidden)]))
+
+    monkeypatch.setattr(tuning, "train", train)
+    problem = make_problem(np.zeros((n_samples, 2)))
+    stated = SimpleNamespace(ordered=False, projected=False)
+    options = VariationalOptions.published()
+    tuned = tuning.choose(problem, stated, options, silent)
+    assert len(tuned.trials) == len(HIDDEN_UNITS) * sizes
+    assert len({trial[0] for trial in tuned.trials}) == sizes
+    assert len(set(seeds)) == 1
+    assert tuned.options.n_hidden == 64
+    # What was chosen is not to be tuned again.
+    assert tuned.options.tuning == "none"
 
 
 @pytest.mark.parametrize("grid", [{"batch_sizes": []}, {"hidden_units": [0]}])

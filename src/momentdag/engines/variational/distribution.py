@@ -4,6 +4,9 @@ A pair is drawn as A = E ∘ (Pᵀ U P): edges E, one Bernoulli variable for eac
 variables and each graph; a permutation P shared by both graphs; U strictly upper triangular. Edge
 logits live in the space of variables: ``logits[i, j]`` is about i -> j whatever the order.
 
+As printed (``ranks``), A = Pᵀ U P where U itself is drawn (`eq-DAG` of the paper): ``logits[a, b]``
+is about an edge from place a to place b of the order, a < b, whichever variables stand there.
+
 The sign of the order scores ψ is fixed here and nowhere else: **small scores come first**.
 Variables are sorted by ψ + Gumbel noise in ascending order, so P(i before j) = sigmoid(ψ_j - ψ_i),
 and the constraint ψ_i + c <= ψ_j of the paper says that i precedes j.
@@ -19,6 +22,8 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
+from momentdag.engines.variational.relaxation import permutation_of, precedence, soft_edges
+
 __all__ = [
     "Graphs",
     "Limits",
@@ -26,12 +31,11 @@ __all__ = [
     "Parameters",
     "Temperatures",
     "draw_noise",
+    "in_variables",
     "log_probability_of_edges",
     "log_probability_of_order",
     "order_of",
     "pair_from_noise",
-    "precedence",
-    "soft_permutation",
 ]
 
 Scalar: TypeAlias = "Array | float"
@@ -46,10 +50,11 @@ class Parameters(NamedTuple):
 
 
 class Temperatures(NamedTuple):
-    """Smoothness of the relaxed edges (τ^M = τ^V) and of the relaxed order."""
+    """Smoothness of the relaxed mean edges (τ^M), order, and variance edges (None: τ^V = τ^M)."""
 
     edges: Scalar
     order: Scalar
+    variance_edges: Scalar | None = None
 
 
 class Limits(NamedTuple):
@@ -95,6 +100,8 @@ class Graphs(NamedTuple):
         The variables, causes first.
     mean_edges, variance_edges : array, shape (d, d)
         The Bernoulli draws from which limits and order made the graphs.
+    permutation : array, shape (d, d), or None
+        P, if edges belong to ranks: row is the place, column the variable that stands there.
     """
 
     mean: Array
@@ -103,6 +110,7 @@ class Graphs(NamedTuple):
     order: Array
     mean_edges: Array
     variance_edges: Array
+    permutation: Array | None = None
 
 
 def draw_noise(
@@ -149,29 +157,6 @@ def order_of(scores: Array, noise: ArrayLike, precedes: Array | None = None) -> 
     return backwards[::-1], jnp.zeros_like(scores).at[backwards].set(jax.lax.cummin(values))
 
 
-def soft_permutation(perturbed: Array, order: Array, temperature: Scalar) -> Array:
-    """Return SoftSort (appendix C.2): row k is a softmax over variables around place k, (d, d)."""
-    distance = jnp.abs(perturbed[order][:, None] - perturbed[None, :])
-    return jax.nn.softmax(-distance / temperature, axis=1)
-
-
-def precedence(
-    perturbed: Array, order: Array, temperature: Scalar, *, straight: bool = True
-) -> Array:
-    """Return Pᵀ U P (d, d): 1 where row stands before column, with the gradient of SoftSort."""
-    d = len(perturbed)
-    permutation = soft_permutation(perturbed, order, temperature)
-    if straight:
-        hard = jax.nn.one_hot(order, d, dtype=permutation.dtype)
-        permutation = _straight_through(hard, permutation)
-    upper = jnp.triu(jnp.ones((d, d), permutation.dtype), 1)
-    return permutation.T @ upper @ permutation
-
-
-def _straight_through(hard: Array, soft: Array) -> Array:
-    return jax.lax.stop_gradient(hard - soft) + soft
-
-
 def pair_from_noise(
     parameters: Parameters,
     noise: Noise,
@@ -180,6 +165,8 @@ def pair_from_noise(
     *,
     ordered: bool = False,
     straight: bool = True,
+    ranks: bool = False,
+    anchor: Parameters | None = None,
 ) -> Graphs:
     """Turn noise into a graph pair.
 
@@ -193,14 +180,40 @@ def pair_from_noise(
         Whether ``limits.precedes`` holds anything; false saves the constrained sort.
     straight : bool
         Hard draws with soft gradients; false returns the relaxed values, for tests of gradients.
+    ranks : bool
+        Whether edge logits, and the noise of edges, belong to pairs of ranks.
+    anchor : Parameters, optional
+        Where the pair is drawn, for a smooth function of ``parameters`` around it: hard draws of
+        the anchor plus what the relaxed ones differ by.
     """
     precedes = limits.precedes if ordered else None
-    order, perturbed = order_of(parameters.scores, noise.order, precedes)
-    before = precedence(perturbed, order, temperatures.order, straight=straight)
-    mean_edges = _edges(parameters.mean_logits, noise.mean, temperatures.edges, straight)
-    variance_edges = _edges(
-        parameters.variance_logits, noise.variance, temperatures.edges, straight
+    order, perturbed = order_of((anchor or parameters).scores, noise.order, precedes)
+    at = None
+    if anchor is not None:
+        at = jax.lax.stop_gradient(perturbed)
+        perturbed = at + (parameters.scores - anchor.scores)
+    permutation = permutation_of(perturbed, order, temperatures.order, straight=straight, anchor=at)
+    before = precedence(permutation)
+    tau = temperatures.edges
+    tau_variance = tau if temperatures.variance_edges is None else temperatures.variance_edges
+    mean_edges = soft_edges(
+        parameters.mean_logits,
+        noise.mean,
+        tau,
+        straight=straight,
+        anchor=None if anchor is None else anchor.mean_logits,
     )
+    variance_edges = soft_edges(
+        parameters.variance_logits,
+        noise.variance,
+        tau_variance,
+        straight=straight,
+        anchor=None if anchor is None else anchor.variance_logits,
+    )
+    if ranks:
+        return _from_ranks(
+            parameters, noise, limits, order, permutation, (mean_edges, variance_edges)
+        )
     mean = limits.allowed_mean * _at_least(limits.required_mean, mean_edges)
     variance = limits.allowed_variance * _at_least(limits.required_variance, variance_edges)
     # Where an edge must be in some graph and is in none, the likelier graph takes it.
@@ -216,10 +229,53 @@ def pair_from_noise(
     )
 
 
-def _edges(logits: Array, noise: ArrayLike, temperature: Scalar, straight: bool) -> Array:
-    """Return binary Gumbel-softmax draws (d, d), hard forwards and soft backwards."""
-    soft = jax.nn.sigmoid((logits + noise) / temperature)
-    return _straight_through((soft > 0.5).astype(soft.dtype), soft) if straight else soft
+def _from_ranks(
+    parameters: Parameters,
+    noise: Noise,
+    limits: Limits,
+    order: Array,
+    permutation: Array,
+    edges: tuple[Array, Array],
+) -> Graphs:
+    """Return the pair A = Pᵀ U P of drawn ``edges`` between ranks, within the limits.
+
+    A required edge that U lacks is put in where the order admits it.
+    """
+    before = precedence(permutation)
+    found = []
+    for own, allowed, required in (
+        (edges[0], limits.allowed_mean, limits.required_mean),
+        (edges[1], limits.allowed_variance, limits.required_variance),
+    ):
+        drawn = permutation.T @ jnp.triu(own, 1) @ permutation
+        found.append((drawn, allowed * (required * before + (1.0 - required) * drawn)))
+    (mean_edges, mean), (variance_edges, variance) = found
+    missing = limits.required_either * before * (1.0 - mean) * (1.0 - variance)
+    perturbed = parameters._replace(
+        mean_logits=parameters.mean_logits + noise.mean,
+        variance_logits=parameters.variance_logits + noise.variance,
+    )
+    of_mean, of_variance, _ = in_variables(perturbed, order)
+    to_mean = of_mean >= of_variance
+    return Graphs(
+        mean + missing * to_mean,
+        variance + missing * ~to_mean,
+        before,
+        order,
+        mean_edges,
+        variance_edges,
+        permutation,
+    )
+
+
+def in_variables(parameters: Parameters, order: Array) -> Parameters:
+    """Return parameters whose logits, of pairs of ranks, stand at the variables of an order."""
+    place = jnp.argsort(order)
+    pairs = place[:, None], place[None, :]
+    return parameters._replace(
+        mean_logits=parameters.mean_logits[pairs],
+        variance_logits=parameters.variance_logits[pairs],
+    )
 
 
 def _at_least(required: Array, drawn: Array) -> Array:

@@ -64,12 +64,16 @@ class Drawn(NamedTuple):
     efficiency: float | None
 
 
-@partial(jax.jit, static_argnums=0)
-def _pairs(ordered: bool, parameters: Parameters, limits: Limits, noise: Noise) -> Graphs:
+@partial(jax.jit, static_argnums=(0, 1))
+def _pairs(
+    ordered: bool, ranks: bool, parameters: Parameters, limits: Limits, noise: Noise
+) -> Graphs:
     # Temperatures smooth gradients only; hard draws do not depend on them.
     def one(noise: Noise) -> Graphs:
         temperatures = Temperatures(1.0, 1.0)
-        return pair_from_noise(parameters, noise, temperatures, limits, ordered=ordered)
+        return pair_from_noise(
+            parameters, noise, temperatures, limits, ordered=ordered, ranks=ranks
+        )
 
     return jax.vmap(one)(noise)
 
@@ -109,9 +113,9 @@ def draw_pairs(
         and d <= _RESAMPLED_VARIABLES
     )
     shares = np.where(used, trained.shares, 0.0) / trained.shares[used].sum()
-    proposals = _propose(
-        rng, trained.weights, shares, stated, n_draws * (_PROPOSALS if resampled else 1), d
-    )
+    ranks = options.edge_space == "ranks"
+    n_proposals = n_draws * (_PROPOSALS if resampled else 1)
+    proposals = _propose(rng, trained.weights, shares, stated, n_proposals, d, ranks=ranks)
     if not resampled:
         mean_graphs, variance_graphs = proposals.graphs
         joint = log_joint(trained.weights, used, problem, mean_graphs, variance_graphs)
@@ -131,6 +135,8 @@ def _propose(
     stated: Stated,
     n_wanted: int,
     d: int,
+    *,
+    ranks: bool,
 ) -> Proposals:
     """Draw from the mixture of the restarts, each with its share of the draws to within one."""
     which = systematic(rng, shares, n_wanted)
@@ -143,7 +149,7 @@ def _propose(
         # Blocks of one size: any number of draws runs the same compiled program.
         for at in range(0, len(places), _BLOCK):
             noise = draw_noise(rng, d, (_BLOCK,), ordered=stated.ordered)
-            drawn = _pairs(stated.ordered, own, stated.limits, noise)
+            drawn = _pairs(stated.ordered, ranks, own, stated.limits, noise)
             here = places[at : at + _BLOCK]
             graphs[:, here] = (np.stack([drawn.mean, drawn.variance]) > 0.5)[:, : len(here)]
             orders[here] = np.asarray(drawn.order)[: len(here)]

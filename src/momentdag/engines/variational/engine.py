@@ -5,41 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from momentdag.engines.protocol import FitRequest, FitResult
-from momentdag.engines.standardise import StandardisedTable
 from momentdag.engines.variational.draws import Drawn, draw_pairs
 from momentdag.engines.variational.fitting import Trained, train
-from momentdag.engines.variational.knowledge_arrays import Stated, state
+from momentdag.engines.variational.knowledge_arrays import pose_problem
 from momentdag.engines.variational.likelihood import Networks
 from momentdag.engines.variational.model import WITNESS_ROWS, VariationalModel
 from momentdag.engines.variational.options import VariationalOptions
-from momentdag.engines.variational.problem import Problem
 from momentdag.errors import OptionError
 from momentdag.graph import BoolArray, MomentGraph
-from momentdag.knowledge import CompiledKnowledge
 from momentdag.posterior import Posterior, Provenance
 from momentdag.storage.state import State
 from momentdag.table import Dataset
 from momentdag.table.checks import check_numbers
 
-__all__ = ["METHOD_VERSION", "VariationalEngine", "pose_problem"]
+__all__ = ["METHOD_VERSION", "VariationalEngine"]
 
 METHOD_VERSION = 1
 """Raised by hand when drawn graphs change: finished runs of studies carry it."""
-
-
-def pose_problem(
-    table: StandardisedTable, knowledge: CompiledKnowledge, options: VariationalOptions
-) -> tuple[Problem, Stated]:
-    """Return the arrays that training needs; ``knowledge`` is in the order of ``table``."""
-    stated = state(knowledge, options.edge_probability, options.order_margin)
-    # Rounded, so that other units, whose standardised values differ in the last bits, give the
-    # same bits from here on.
-    values = jnp.asarray(np.round(table.values, 6), jnp.float32)
-    return Problem(values, stated.prior, stated.limits, stated.orders), stated
 
 
 @dataclass(frozen=True)
@@ -71,12 +56,19 @@ class VariationalEngine:
         """Return the variational posterior over graph pairs given the data.
 
         All restarts run in one process whatever ``n_jobs`` is: they share one compiled program.
-        With a checkpoint a killed fit goes on from its last chunk of steps, bit-for-bit identical.
+        With a checkpoint a killed fit goes on from its last chunk of steps, bit-for-bit identical;
+        tuning begins again, with the same result.
         """
         options, dataset, table = self.options, request.dataset, request.table
         self.check(dataset)
         train_rng, draw_rng = request.rng.spawn(2)
         problem, stated = pose_problem(table, request.canonical_knowledge, options)
+        tuned = None
+        if options.tuning == "grid":
+            from momentdag.engines.variational.tune import choose  # Optuna takes its time
+
+            tuned = choose(problem, stated, options, request.progress)
+            options = tuned.options
         trained = train(
             train_rng,
             problem,
@@ -95,7 +87,7 @@ class VariationalEngine:
         if trained.interrupted:
             status = "interrupted during training; the result so far is returned"
         provenance = Provenance(
-            "variational", options.to_dict(), dataset.fingerprint, request.seed, status=status
+            "variational", self.options.to_dict(), dataset.fingerprint, request.seed, status=status
         )
         posterior = Posterior(
             dataset.names, mean_graphs, variance_graphs, provenance, log_posterior=joint
@@ -110,6 +102,12 @@ class VariationalEngine:
             refitted=drawn.efficiency is not None,
         )
         details = _details(trained, drawn)
+        if tuned is not None:
+            details["tuned"] = {
+                "batch_size": options.batch_size,
+                "n_hidden": options.n_hidden,
+                "trials": [list(trial) for trial in tuned.trials],
+            }
         return FitResult(posterior, model, best_graph, dataset.observe(), status, details)
 
     def restore_model(self, state: State) -> VariationalModel:

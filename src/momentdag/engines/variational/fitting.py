@@ -42,7 +42,6 @@ _logger = logging.getLogger(__name__)
 _STAGE = "training"
 _CHUNK_STEPS = 500
 _CUT = 0.3
-_PATIENCE = 2  # chunks without improvement that make a plateau
 _WATCHED_PAIRS = 16  # graph pairs behind each report of the objective
 _FINAL_PAIRS = 200  # graph pairs behind the comparison of restarts
 _WATCHED_ROWS = 2000
@@ -107,21 +106,30 @@ def program_of(
         steps=steps,
         ordered=ordered,
         projected=projected,
+        ranks=options.edge_space == "ranks",
     )
 
 
 def settings_of(options: VariationalOptions, *, factor: float, warming_up: bool) -> Settings:
     """Return the numbers of the compiled program; ``factor`` multiplies learning rates."""
     graph_rate = 0.0 if warming_up else options.graph_rate * factor
+    weight = options.penalty_weight
+    kl_weight = weight * options.kl_weight
     return Settings(
         Rates(options.learning_rate * factor, graph_rate, graph_rate),
-        Temperatures(options.edge_temperature, options.order_temperature),
-        Penalties(
-            options.kl_weight,
-            options.kl_weight if options.order_prior == "uniform" else 0.0,
-            options.mean_l2,
-            options.variance_l2,
+        Temperatures(
+            options.edge_temperature,
+            options.order_temperature,
+            options.variance_edge_temperature,
         ),
+        Penalties(
+            kl_weight,
+            kl_weight if options.order_prior == "uniform" else 0.0,
+            weight * options.mean_l2,
+            weight * options.variance_l2,
+        ),
+        options.inner_tolerance,
+        options.inner_patience,
     )
 
 
@@ -171,6 +179,19 @@ class _Watch:
         return np.asarray(values, dtype=np.float64)
 
 
+class _Best(NamedTuple):
+    """The weights of each restart at its largest objective, and those objectives, (r,)."""
+
+    weights: Weights
+    objectives: Any
+
+    def after(self, weights: Weights, objectives: FloatArray) -> _Best:
+        """Return the better of what there was and what there is now, restart by restart."""
+        better = objectives > np.asarray(self.objectives)
+        kept: Weights = _choose(better, weights, self.weights)
+        return _Best(kept, np.where(better, objectives, np.asarray(self.objectives)))
+
+
 class _Course(NamedTuple):
     """How far training has come."""
 
@@ -189,11 +210,14 @@ class _Course(NamedTuple):
         improved = self.best is None or now > self.best + options.tolerance
         waited = 0 if improved else self.waited + 1
         best = now if self.best is None else max(now, self.best)
-        if waited < _PATIENCE:
+        if waited < options.patience:
             return course._replace(waited=waited, best=best)
         if self.n_cuts == options.n_cuts:
             return course._replace(best=best, converged=True)
         return course._replace(waited=0, best=best, n_cuts=self.n_cuts + 1)
+
+
+_Reached: TypeAlias = tuple[State, _Best | None]
 
 
 def train(
@@ -208,21 +232,31 @@ def train(
 ) -> Trained:
     """Run algorithm 1 from several starts.
 
-    Rates are cut when the best objective has not grown by ``tolerance`` for two chunks; after
-    ``n_cuts`` cuts that ends training. With a checkpoint, training that was killed goes on from
-    its last chunk, and its result is bit-for-bit identical.
+    Rates are cut when the best objective has not grown by ``tolerance`` for ``patience`` chunks;
+    after ``n_cuts`` cuts that ends training. With a checkpoint, training that was killed goes on
+    from its last chunk, and its result is bit-for-bit identical.
     """
     start_rng, watch_rng, step_rng = rng.spawn(3)
     program = program_of(options, problem, ordered=ordered, projected=projected)
     states = initial_states(
-        start_rng, program, problem, options.n_restarts, options.n_hidden, shifting=options.shifting
+        start_rng,
+        program,
+        problem,
+        options.n_restarts,
+        options.n_hidden,
+        shifting=options.shifting,
+        edge_probability=options.initial_edge_probability,
+        score_spread=options.initial_score_spread,
     )
     settings = settings_of(options, factor=1.0, warming_up=False)
     watch = _Watch(
         watch_rng, program, problem, settings, n_pairs=_WATCHED_PAIRS, n_rows=_WATCHED_ROWS
     )
     chunk_steps = program.n_rounds * sum(program.steps)
-    states, course = _resume(checkpoint, states, options)
+    best = None
+    if options.returned == "best":
+        best = _Best(states.weights, np.full(options.n_restarts, -np.inf))
+    (states, best), course = _resume(checkpoint, (states, best), options)
     step_rng.spawn(course.n_chunks)  # each chunk has a generator of its own: skip those made
     interrupted = False
     progress("training", 0, options.max_steps)
@@ -234,9 +268,11 @@ def train(
             settings = settings_of(options, factor=_CUT**course.n_cuts, warming_up=warming_up)
             draws = draw_steps(step_rng.spawn(1)[0], program, problem, options.n_restarts)
             states = _finite(states, run_chunk(program, problem, settings, draws, states))
-            now = float(watch.look(states.weights).max())
+            seen = watch.look(states.weights)
+            now = float(seen.max())
+            best = None if best is None else best.after(states.weights, seen)
             course = course.after(now, options, warming_up=warming_up)
-            _save(checkpoint, states, course)
+            _save(checkpoint, (states, best), course)
             total = max(options.max_steps, n_steps + chunk_steps)
             progress(f"training, objective {now:.3f}", n_steps + chunk_steps, total)
     except KeyboardInterrupt:
@@ -245,12 +281,16 @@ def train(
         interrupted = True
     settings = settings_of(options, factor=1.0, warming_up=False)
     final = _Watch(watch_rng, program, problem, settings, n_pairs=_FINAL_PAIRS, n_rows=_FINAL_ROWS)
-    objectives = final.look(states.weights)
+    weights = states.weights if best is None else best.weights
+    objectives = final.look(weights)
+    n_steps = course.n_chunks * chunk_steps
+    if program.optimizer == "lbfgs_all":  # phases may have ended before their last step
+        n_steps = int(np.asarray(states.memory).sum(axis=1).max())
     return Trained(
-        states.weights,
+        weights,
         objectives,
         shares_of(objectives, problem.values.shape[0], options),
-        course.n_chunks * chunk_steps,
+        n_steps,
         course.converged,
         interrupted,
         course.trace,
@@ -265,44 +305,45 @@ def shares_of(objectives: FloatArray, n_samples: int, options: VariationalOption
     exact where the restarts' graphs differ.
     """
     nats = n_samples * (objectives - objectives.max())
-    if options.restarts == "best" or options.kl_weight == 0:
+    weight = options.penalty_weight * options.kl_weight
+    if options.restarts == "best" or weight == 0:
         return np.asarray(np.arange(len(nats)) == np.argmax(nats), dtype=np.float64)
-    shares = np.exp(nats / options.kl_weight)
+    shares = np.exp(nats / weight)
     return np.asarray(shares / shares.sum())
 
 
-def _save(checkpoint: Checkpoint, states: State, course: _Course) -> None:
-    arrays = {f"leaf_{k}": np.asarray(leaf) for k, leaf in enumerate(jax.tree.leaves(states))}
+def _save(checkpoint: Checkpoint, reached: _Reached, course: _Course) -> None:
+    arrays = {f"leaf_{k}": np.asarray(leaf) for k, leaf in enumerate(jax.tree.leaves(reached))}
     checkpoint.save(_STAGE, course._asdict(), arrays)
 
 
 def _resume(
-    checkpoint: Checkpoint, states: State, options: VariationalOptions
-) -> tuple[State, _Course]:
+    checkpoint: Checkpoint, start: _Reached, options: VariationalOptions
+) -> tuple[_Reached, _Course]:
     """Return where a former run of the same fit stood, else the given start."""
     stored = checkpoint.load(_STAGE)
     if stored is None:
-        return states, _Course()
+        return start, _Course()
     try:
-        return _decode_states(stored[1], states), _decode_course(stored[0], options)
+        return _decode_states(stored[1], start), _decode_course(stored[0], options)
     except Exception as error:  # a forged entry may be anything
         what = str(error) if isinstance(error, StorageError) else type(error).__name__
         _logger.warning("The checkpoint of training is discarded, it begins again: %s", what)
-        return states, _Course()
+        return start, _Course()
 
 
-def _decode_states(arrays: Mapping[str, npt.NDArray[Any]], states: State) -> State:
+def _decode_states(arrays: Mapping[str, npt.NDArray[Any]], reached: _Reached) -> _Reached:
     """Return stored states, which are as the given ones in all but their numbers."""
     leaves = []
-    for k, leaf in enumerate(jax.tree.leaves(states)):
+    for k, leaf in enumerate(jax.tree.leaves(reached)):
         start = np.asarray(leaf)
         array = take_array(arrays, f"leaf_{k}", start.dtype.type, start.shape)
         if not np.isfinite(array[np.isfinite(start)]).all():
             raise StorageError("a weight is not a number")
-        leaves.append(jnp.asarray(array))
+        leaves.append(array if array.dtype == np.float64 else jnp.asarray(array))
     if len(arrays) != len(leaves):
         raise StorageError("there are more arrays than the networks have")
-    restored: State = jax.tree.unflatten(jax.tree.structure(states), leaves)
+    restored: _Reached = jax.tree.unflatten(jax.tree.structure(reached), leaves)
     return restored
 
 
@@ -311,7 +352,7 @@ def _decode_course(content: Mapping[str, Any], options: VariationalOptions) -> _
     limits = (
         (course.n_chunks, options.max_steps),
         (course.n_cuts, options.n_cuts),
-        (course.waited, _PATIENCE),
+        (course.waited, options.patience),
     )
     if not all(type(count) is int and 0 <= count <= most for count, most in limits):
         raise StorageError("the course of training is out of range")
@@ -332,9 +373,15 @@ def _finite(before: State, after: State) -> State:
     if not np.any(lost):
         return after
 
-    def choose(old: Any, new: Any) -> Any:
-        shape = (-1, *[1] * (np.ndim(new) - 1))
-        return np.where(np.reshape(lost, shape), np.asarray(old), np.asarray(new))
-
-    kept: State = jax.tree.map(choose, before, after)
+    kept: State = _choose(lost, before, after)
     return kept
+
+
+def _choose(first: Any, one: Any, other: Any) -> Any:
+    """Return a tree like both, with the restarts of ``one`` where ``first`` (r,) says so."""
+
+    def choose(one: Any, other: Any) -> Any:
+        shape = (-1, *[1] * (np.ndim(other) - 1))
+        return np.where(np.reshape(first, shape), np.asarray(one), np.asarray(other))
+
+    return jax.tree.map(choose, one, other)

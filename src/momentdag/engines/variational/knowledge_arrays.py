@@ -11,11 +11,14 @@ from typing import NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
+from momentdag.engines.standardise import StandardisedTable
 from momentdag.engines.variational.distribution import Limits, Parameters
+from momentdag.engines.variational.options import VariationalOptions
+from momentdag.engines.variational.problem import Problem
 from momentdag.engines.variational.projection import OrderConstraints, order_constraints
 from momentdag.knowledge import CompiledKnowledge
 
-__all__ = ["Stated", "state"]
+__all__ = ["Stated", "pose_problem", "state"]
 
 
 class Stated(NamedTuple):
@@ -81,3 +84,14 @@ def state(known: CompiledKnowledge, edge_probability: float, order_margin: float
         margins = np.full(before.shape, float(order_margin))
     orders = order_constraints(before, margins)
     return Stated(limits, prior, orders, bool(known.precedes.any()), bool(before.any()))
+
+
+def pose_problem(
+    table: StandardisedTable, knowledge: CompiledKnowledge, options: VariationalOptions
+) -> tuple[Problem, Stated]:
+    """Return the arrays that training needs; ``knowledge`` is in the order of ``table``."""
+    stated = state(knowledge, options.edge_probability, options.order_margin)
+    # Rounded, so that other units, whose standardised values differ in the last bits, give the
+    # same bits from here on.
+    values = jnp.asarray(np.round(table.values, 6), jnp.float32)
+    return Problem(values, stated.prior, stated.limits, stated.orders), stated

@@ -7,7 +7,8 @@ Everything is per row: nats of the whole sample divided by n. For one drawn pair
 The edges' KL is Σ KL(Bernoulli(sigmoid φ_ij) ‖ Bernoulli(p_ij)) over the pairs i before j of the
 drawn order: its expectation is the exact divergence of q(edges | order) from the prior. With λ = 1,
 a uniform prior on orders and no l2 terms the mean over draws is a lower bound on the log evidence
-over n.
+over n. Where edges belong to ranks, the divergence is that of U from its prior, and the prior of a
+pair of ranks is that of the variables which the drawn order puts there.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from momentdag.engines.variational.distribution import (
     Limits,
     Noise,
     Parameters,
+    in_variables,
     log_probability_of_edges,
     log_probability_of_order,
     pair_from_noise,
@@ -30,7 +32,15 @@ from momentdag.engines.variational.distribution import (
 from momentdag.engines.variational.likelihood import Networks, evaluate, log_scale_of
 from momentdag.engines.variational.problem import Problem, Program, Settings, Weights
 
-__all__ = ["Loss", "bernoulli_kl", "edge_kl", "log_likelihood", "loss", "squared_error"]
+__all__ = [
+    "Loss",
+    "bernoulli_kl",
+    "edge_kl",
+    "log_likelihood",
+    "loss",
+    "rank_kl",
+    "squared_error",
+]
 
 _HALF_LOG_TAU = 0.9189385332046727  # log(2π) / 2
 
@@ -66,6 +76,35 @@ def edge_kl(parameters: Parameters, prior: Parameters, limits: Limits, precedenc
     free_mean = limits.allowed_mean * (1.0 - limits.required_mean)
     free_variance = limits.allowed_variance * (1.0 - limits.required_variance)
     return jnp.sum(precedence * (free_mean * of_mean + free_variance * of_variance))
+
+
+def rank_kl(parameters: Parameters, prior: Parameters, limits: Limits, permutation: Array) -> Array:
+    """Return KL(q(U) ‖ p(U)) (`eq-reg`) in nats, where logits belong to ranks.
+
+    The prior, of variables, is brought to ranks by ``permutation`` (d, d). A prior that is the same
+    for all edges moves no order score.
+    """
+    total = jnp.zeros(())
+    order = jnp.argmax(permutation, axis=1)
+    for logits, of_prior, allowed, required in (
+        (parameters.mean_logits, prior.mean_logits, limits.allowed_mean, limits.required_mean),
+        (
+            parameters.variance_logits,
+            prior.variance_logits,
+            limits.allowed_variance,
+            limits.required_variance,
+        ),
+    ):
+        # Linear in log p, so that what is relaxed is P and not the prior.
+        log_p, log_not_p = (
+            permutation @ jax.nn.log_sigmoid(sign * of_prior) @ permutation.T for sign in (1, -1)
+        )
+        present = jax.nn.sigmoid(logits)
+        gain = jax.nn.log_sigmoid(logits) - log_p
+        loss = jax.nn.log_sigmoid(-logits) - log_not_p
+        free = jnp.triu((allowed * (1.0 - required))[order[:, None], order[None, :]], 1)
+        total += jnp.sum(free * (present * gain + (1.0 - present) * loss))
+    return total
 
 
 def _squared_norm(networks: Networks) -> Array:
@@ -106,6 +145,7 @@ def loss(
     values: Array,
     *,
     by_error: bool,
+    anchor: Weights | None = None,
 ) -> Loss:
     """Return the loss of some rows under the pairs that ``noise`` (k, ...) draws.
 
@@ -118,13 +158,22 @@ def loss(
         The rows.
     by_error : bool
         Replace the likelihood by the squared error, as the published mean phase does.
+    anchor : Weights, optional
+        Weights at which the pairs are drawn; those of ``weights`` then only add what the relaxed
+        pairs differ by. At the anchor, value and gradient are those without it.
     """
     penalties, parameters, limits = settings.penalties, weights.parameters, problem.limits
     n_samples = problem.values.shape[0]
 
     def of_pair(noise: Noise) -> _Cost:
         graphs = pair_from_noise(
-            parameters, noise, settings.temperatures, limits, ordered=program.ordered
+            parameters,
+            noise,
+            settings.temperatures,
+            limits,
+            ordered=program.ordered,
+            ranks=program.ranks,
+            anchor=None if anchor is None else anchor.parameters,
         )
         if program.gradient == "score":
             graphs = jax.lax.stop_gradient(graphs)
@@ -133,11 +182,17 @@ def loss(
         moved = squared_error(networks[0], graphs, values).mean(axis=0) if by_error else fit
         precedes = limits.precedes if program.ordered else None
         log_order = log_probability_of_order(parameters.scores, graphs.order, precedes)
-        divergence = penalties.edges * edge_kl(parameters, problem.prior, limits, graphs.precedence)
+        of_pairs = parameters
+        if graphs.permutation is None:
+            divergence = edge_kl(parameters, problem.prior, limits, graphs.precedence)
+        else:
+            divergence = rank_kl(parameters, problem.prior, limits, graphs.permutation)
+            of_pairs = in_variables(parameters, graphs.order)
+        divergence = penalties.edges * divergence
         # Its own gradient vanishes in the mean; what does not is added below.
         constant = jax.lax.lgamma(jnp.asarray(len(graphs.order) + 1.0, log_order.dtype))
         divergence += penalties.order * (jax.lax.stop_gradient(log_order) + constant)
-        log_edges = sum(log_probability_of_edges(parameters, graphs, limits), jnp.zeros(()))
+        log_edges = sum(log_probability_of_edges(of_pairs, graphs, limits), jnp.zeros(()))
         return _Cost(moved, fit, divergence / n_samples, log_order, log_edges)
 
     cost = jax.vmap(of_pair)(noise)

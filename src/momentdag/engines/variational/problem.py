@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from jax import Array
 
 from momentdag.engines.variational.distribution import Limits, Parameters, Temperatures
 from momentdag.engines.variational.likelihood import Networks
 from momentdag.engines.variational.options import Gradient, Optimizer, Updates
-from momentdag.engines.variational.projection import OrderConstraints
+from momentdag.engines.variational.projection import OrderConstraints, project
 
 __all__ = [
     "MeanPart",
+    "Part",
     "Penalties",
     "Problem",
     "Program",
     "Rates",
     "Scalar",
     "Settings",
+    "State",
     "VariancePart",
     "Weights",
+    "parts_of",
+    "projected",
+    "with_part",
 ]
 
 Scalar: TypeAlias = "Array | float"
@@ -90,6 +95,8 @@ class Settings(NamedTuple):
     rates: Rates
     temperatures: Temperatures
     penalties: Penalties
+    tolerance: Scalar = 0.0  # what counts as progress within a phase of L-BFGS over everything,
+    patience: Scalar = 1  # and the steps without it that end the phase
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,8 @@ class Program:
         Whether hard knowledge constrains the order.
     projected : bool
         Whether soft knowledge projects the order scores.
+    ranks : bool
+        Whether edge logits belong to pairs of ranks.
     """
 
     updates: Updates
@@ -123,3 +132,41 @@ class Program:
     steps: tuple[int, ...]
     ordered: bool
     projected: bool
+    ranks: bool = False
+
+
+Part: TypeAlias = MeanPart | VariancePart | Weights
+
+
+class State(NamedTuple):
+    """One restart in progress: weights, what the optimiser remembers, multipliers of projections.
+
+    ``memory`` is what Adam remembers of each phase, or the steps (n_phases,) that L-BFGS over
+    everything has made.
+    """
+
+    weights: Weights
+    memory: Any
+    multipliers: Array
+
+
+def parts_of(program: Program, weights: Weights) -> tuple[Part, ...]:
+    """Return what each phase moves."""
+    return (weights,) if program.updates == "joint" else (weights.mean, weights.variance)
+
+
+def with_part(weights: Weights, part: Part) -> Weights:
+    """Return weights of which one part is replaced."""
+    if isinstance(part, MeanPart):
+        return weights._replace(mean=part)
+    if isinstance(part, VariancePart):
+        return weights._replace(variance=part)
+    return part
+
+
+def projected(problem: Problem, state: State) -> State:
+    """Return a state whose order scores obey the soft orderings (line 8 of algorithm 1)."""
+    mean = state.weights.mean
+    scores, multipliers = project(mean.scores, problem.orders, state.multipliers)
+    weights = state.weights._replace(mean=mean._replace(scores=scores))
+    return state._replace(weights=weights, multipliers=multipliers)

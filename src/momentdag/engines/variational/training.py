@@ -2,7 +2,8 @@
 
 The mean phase moves θ^M, φ^M and ψ, the variance phase θ^V and φ^V; joint updates have a single
 phase that moves everything. A chunk of rounds runs for all restarts at once, compiled once for each
-`Program` and shape; all randomness comes in from outside.
+`Program` and shape; all randomness comes in from outside. Phases have a fixed number of steps, or
+at most that number and converge: see `momentdag.engines.variational.inner_loop`.
 """
 
 from __future__ import annotations
@@ -18,37 +19,32 @@ import optax
 from jax import Array
 
 from momentdag.engines.variational.distribution import Noise, draw_noise
+from momentdag.engines.variational.inner_loop import converge
 from momentdag.engines.variational.likelihood import Networks, initial_networks
 from momentdag.engines.variational.objective import loss
 from momentdag.engines.variational.problem import (
     MeanPart,
+    Part,
     Problem,
     Program,
     Rates,
     Settings,
+    State,
     VariancePart,
     Weights,
+    parts_of,
+    projected,
+    with_part,
 )
-from momentdag.engines.variational.projection import project
 
 __all__ = ["Draw", "State", "draw_steps", "initial_states", "objective_of", "run_chunk"]
-
-Part = MeanPart | VariancePart | Weights
 
 _ADAM = optax.scale_by_adam(b1=0.9, b2=0.99)
 _LBFGS = optax.lbfgs(
     memory_size=10, linesearch=optax.scale_by_zoom_linesearch(max_linesearch_steps=10)
 )
 # Starts of the networks: means of about half the data's spread, log standard deviations near zero.
-_MEAN_SPREAD, _LOG_SCALE_SPREAD, _SCORE_SPREAD = 0.5, 0.1, 0.1
-
-
-class State(NamedTuple):
-    """One restart in progress: weights, what Adam remembers, multipliers of the projection."""
-
-    weights: Weights
-    memory: Any
-    multipliers: Array
+_MEAN_SPREAD, _LOG_SCALE_SPREAD = 0.5, 0.1
 
 
 class Draw(NamedTuple):
@@ -69,6 +65,8 @@ def draw_steps(
         noise = draw_noise(rng, d, (*shape, program.n_graphs), ordered=program.ordered)
         rows = None
         if program.batch_size is not None:
+            if program.optimizer == "lbfgs_all":  # the rows of the phase
+                shape = (*shape[:-1], 1)
             rows = rng.integers(0, n_samples, (*shape, program.batch_size), dtype=np.int32)
         phases.append(Draw(noise, rows))
     return tuple(phases)
@@ -82,18 +80,23 @@ def initial_states(
     n_hidden: int,
     *,
     shifting: bool,
+    edge_probability: float = 0.5,
+    score_spread: float = 0.1,
 ) -> State:
-    """Return the starts of all restarts, stacked: edges at 1/2, nearly uniform orders."""
+    """Return the starts of all restarts, stacked: edges equally probable, nearly uniform orders."""
     d = problem.values.shape[1]
     mean, variance = (
         initial_networks(rng, n_restarts, d, n_hidden, spread, n_told if shifting else 0)
         for n_told, spread in ((1, _MEAN_SPREAD), (2, _LOG_SCALE_SPREAD))
     )
-    scores = jnp.asarray(_SCORE_SPREAD * rng.normal(size=(n_restarts, d)), jnp.float32)
-    nothing = jnp.zeros((n_restarts, d, d), jnp.float32)
-    weights = Weights(MeanPart(mean, nothing, scores), VariancePart(variance, nothing))
-    memory = tuple(jax.vmap(_ADAM.init)(part) for part in _parts(program, weights))
-    return State(weights, memory, nothing)
+    scores = jnp.asarray(score_spread * rng.normal(size=(n_restarts, d)), jnp.float32)
+    log_odds = np.log(edge_probability) - np.log1p(-edge_probability)
+    logits = jnp.full((n_restarts, d, d), log_odds, jnp.float32)
+    weights = Weights(MeanPart(mean, logits, scores), VariancePart(variance, logits))
+    memory: Any = jnp.zeros((n_restarts, len(program.steps)), jnp.int32)
+    if program.optimizer != "lbfgs_all":
+        memory = tuple(jax.vmap(_ADAM.init)(part) for part in parts_of(program, weights))
+    return State(weights, memory, jnp.zeros((n_restarts, d, d), jnp.float32))
 
 
 @partial(jax.jit, static_argnums=0)
@@ -117,22 +120,25 @@ def _phase(
     program: Program, problem: Problem, settings: Settings, which: int, draws: Draw, state: State
 ) -> State:
     """Make the steps of one phase; the first also projects the order scores."""
+    if program.optimizer == "lbfgs_all":
+        rows = None if draws.rows is None else draws.rows[0]
+        return converge(program, problem, settings, which, draws.noise, rows, state)
     by_error = program.updates == "published" and which == 0
 
     def loss_of(weights: Weights, part: Part, draw: Draw) -> Array:
         values = problem.values if draw.rows is None else problem.values[draw.rows]
-        whole = _with_part(weights, part)
+        whole = with_part(weights, part)
         return loss(program, problem, settings, whole, draw.noise, values, by_error=by_error).moved
 
     def adam_step(state: State, draw: Draw) -> State:
-        part = _parts(program, state.weights)[which]
+        part = parts_of(program, state.weights)[which]
         gradient = jax.grad(loss_of, argnums=1)(state.weights, part, draw)
         direction, own = _ADAM.update(gradient, state.memory[which])
         rates = _rates(part, settings.rates, with_networks=program.optimizer == "adam")
         part = jax.tree.map(lambda w, g, rate: w - rate * g, part, direction, rates)
         memory = (*state.memory[:which], own, *state.memory[which + 1 :])
-        state = state._replace(weights=_with_part(state.weights, part), memory=memory)
-        return _project(problem, state) if program.projected and which == 0 else state
+        state = state._replace(weights=with_part(state.weights, part), memory=memory)
+        return projected(problem, state) if program.projected and which == 0 else state
 
     if program.optimizer == "adam":
         return jax.lax.scan(lambda now, draw: (adam_step(now, draw), None), state, draws)[0]
@@ -141,7 +147,7 @@ def _phase(
 
     def lbfgs_step(now: tuple[State, Any], draw: Draw) -> tuple[tuple[State, Any], None]:
         state, memory = now
-        part = _parts(program, state.weights)[which]
+        part = parts_of(program, state.weights)[which]
         networks = _networks(part)
 
         def of_networks(networks: tuple[Networks, ...]) -> Array:
@@ -152,31 +158,11 @@ def _phase(
             gradient, memory, networks, value=value, grad=gradient, value_fn=of_networks
         )
         part = _with_networks(part, optax.apply_updates(networks, move))
-        state = state._replace(weights=_with_part(state.weights, part))
+        state = state._replace(weights=with_part(state.weights, part))
         return (adam_step(state, draw), memory), None
 
-    start = _LBFGS.init(_networks(_parts(program, state.weights)[which]))
+    start = _LBFGS.init(_networks(parts_of(program, state.weights)[which]))
     return jax.lax.scan(lbfgs_step, (state, start), draws)[0][0]
-
-
-def _project(problem: Problem, state: State) -> State:
-    mean = state.weights.mean
-    scores, multipliers = project(mean.scores, problem.orders, state.multipliers)
-    weights = state.weights._replace(mean=mean._replace(scores=scores))
-    return state._replace(weights=weights, multipliers=multipliers)
-
-
-def _parts(program: Program, weights: Weights) -> tuple[Part, ...]:
-    """Return what each phase moves."""
-    return (weights,) if program.updates == "joint" else (weights.mean, weights.variance)
-
-
-def _with_part(weights: Weights, part: Part) -> Weights:
-    if isinstance(part, MeanPart):
-        return weights._replace(mean=part)
-    if isinstance(part, VariancePart):
-        return weights._replace(variance=part)
-    return part
 
 
 def _networks(part: Part) -> tuple[Networks, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,14 +11,15 @@ import optuna
 
 from momentdag.engines.protocol import NullCheckpoint, Progress, silent
 from momentdag.engines.standardise import standardise
-from momentdag.engines.variational.engine import pose_problem
 from momentdag.engines.variational.fitting import train
+from momentdag.engines.variational.knowledge_arrays import Stated, pose_problem
 from momentdag.engines.variational.options import VariationalOptions
+from momentdag.engines.variational.problem import Problem
 from momentdag.errors import OptionError
 from momentdag.knowledge import Knowledge
 from momentdag.table import Dataset
 
-__all__ = ["BATCH_SIZES", "HIDDEN_UNITS", "Tuned", "tune"]
+__all__ = ["BATCH_SIZES", "HIDDEN_UNITS", "Tuned", "choose", "tune"]
 
 BATCH_SIZES = (32, 64, 128, 256)
 HIDDEN_UNITS = (8, 16, 32, 64)
@@ -30,7 +32,8 @@ class Tuned:
     Parameters
     ----------
     options : VariationalOptions
-        The given options with the best batch size and number of hidden units.
+        The given options with the best batch size and number of hidden units, which are not to be
+        tuned again.
     objective : float
         Final objective of that setting, nats per row.
     trials : tuple of (int, int, float)
@@ -94,15 +97,9 @@ def tune(
     table = standardise(dataset)
     stated_knowledge = Knowledge() if knowledge is None else knowledge
     known = stated_knowledge.compile(dataset.names).reordered(table.columns)
-    grid = {"batch_size": list(batch_sizes), "n_hidden": list(hidden_units)}
-    if not grid["batch_size"] or not grid["n_hidden"]:
-        raise OptionError("Expected at least one batch size and one number of hidden units.")
-    for batch_size in grid["batch_size"]:
-        for n_hidden in grid["n_hidden"]:
-            replace(base, batch_size=batch_size, n_hidden=n_hidden)
-    before = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    try:
+    problem, stated = pose_problem(table, known, base)
+    grid = _grid(base, batch_sizes, hidden_units)
+    with _quiet_optuna():
         study = optuna.create_study(
             storage=storage,
             study_name=study_name,
@@ -111,41 +108,97 @@ def tune(
             load_if_exists=True,
         )
         _claim(study, dataset.fingerprint)
-        total = len(grid["batch_size"]) * len(grid["n_hidden"])
+        _walk(study, grid, problem, stated, base, seed, max_trials, progress)
+    return _best(study, base, max_trials)
 
-        def objective(trial: optuna.Trial) -> float:
-            setting = replace(
-                base,
-                batch_size=trial.suggest_categorical("batch_size", grid["batch_size"]),
-                n_hidden=trial.suggest_categorical("n_hidden", grid["n_hidden"]),
-            )
-            problem, stated = pose_problem(table, known, setting)
-            trained = train(
-                np.random.default_rng(seed),
-                problem,
-                setting,
-                silent,
-                NullCheckpoint(),
-                ordered=stated.ordered,
-                projected=stated.projected,
-            )
-            return float(trained.objectives.max())
 
-        def report(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
-            progress("tuning", len(_finished(study)), total)
+def choose(
+    problem: Problem, stated: Stated, options: VariationalOptions, progress: Progress
+) -> Tuned:
+    """Return the options with the best setting of the paper's grid for this problem.
 
-        left = total - len(_finished(study))
-        if max_trials is not None:
-            left = min(left, max_trials)
-        if left > 0:
-            study.optimize(objective, n_trials=left, callbacks=[report])
+    Batches of all rows, and of more than there are, are the same: one of them is tried.
+    """
+    n_samples = problem.values.shape[0]
+    n_larger = sum(size >= n_samples for size in BATCH_SIZES)
+    grid = _grid(options, BATCH_SIZES[: len(BATCH_SIZES) - max(n_larger - 1, 0)], HIDDEN_UNITS)
+    seed = options.tuning_seed
+    with _quiet_optuna():
+        sampler = optuna.samplers.GridSampler(grid, seed=seed)
+        study = optuna.create_study(sampler=sampler, direction="maximize")
+        _walk(study, grid, problem, stated, options, seed, None, progress)
+    return _best(study, options, None)
+
+
+def _grid(
+    base: VariationalOptions, batch_sizes: Sequence[int], hidden_units: Sequence[int]
+) -> dict[str, list[int]]:
+    """Return the grid by the names of the options, after a look at every value."""
+    if not batch_sizes or not hidden_units:
+        raise OptionError("Expected at least one batch size and one number of hidden units.")
+    for batch_size in batch_sizes:
+        for n_hidden in hidden_units:
+            replace(base, batch_size=batch_size, n_hidden=n_hidden)
+    return {"batch_size": list(batch_sizes), "n_hidden": list(hidden_units)}
+
+
+@contextmanager
+def _quiet_optuna() -> Iterator[None]:
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        yield
     finally:
         optuna.logging.set_verbosity(before)
+
+
+def _walk(
+    study: optuna.Study,
+    grid: dict[str, list[int]],
+    problem: Problem,
+    stated: Stated,
+    base: VariationalOptions,
+    seed: int,
+    max_trials: int | None,
+    progress: Progress,
+) -> None:
+    """Run the trials that are left, each from the same seed."""
+    total = len(grid["batch_size"]) * len(grid["n_hidden"])
+
+    def objective(trial: optuna.Trial) -> float:
+        setting = replace(
+            base,
+            batch_size=trial.suggest_categorical("batch_size", grid["batch_size"]),
+            n_hidden=trial.suggest_categorical("n_hidden", grid["n_hidden"]),
+        )
+        trained = train(
+            np.random.default_rng(seed),
+            problem,
+            setting,
+            silent,
+            NullCheckpoint(),
+            ordered=stated.ordered,
+            projected=stated.projected,
+        )
+        return float(trained.objectives.max())
+
+    def report(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
+        progress("tuning", len(_finished(study)), total)
+
+    left = total - len(_finished(study))
+    if max_trials is not None:
+        left = min(left, max_trials)
+    if left > 0:
+        study.optimize(objective, n_trials=left, callbacks=[report])
+
+
+def _best(study: optuna.Study, base: VariationalOptions, max_trials: int | None) -> Tuned:
     trials = sorted(_finished(study), key=lambda trial: -trial[2])
     if not trials:
         raise OptionError(f"Expected at least one finished trial; got max_trials={max_trials}.")
     batch_size, n_hidden, best = trials[0]
-    return Tuned(replace(base, batch_size=batch_size, n_hidden=n_hidden), best, tuple(trials))
+    options = replace(base, batch_size=batch_size, n_hidden=n_hidden, tuning="none")
+    return Tuned(options, best, tuple(trials))
 
 
 def _finished(study: optuna.Study) -> list[tuple[int, int, float]]:
