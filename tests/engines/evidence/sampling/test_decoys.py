@@ -77,13 +77,13 @@ def test_independent_columns_have_no_sure_edge():
     }
     n_likely = 0
     for draw in draws.values():
-        for seed in range(4):
+        for seed in range(2):
             table = pd.DataFrame(draw(np.random.default_rng([5, seed])), columns=list("abc"))
             fit = md.MomentDAG(n_draws=600, random_state=0, engine_options=QUICK).fit(table)
             most = float(fit.posterior_.edge_probabilities("either").to_numpy().max())
             assert most < 0.9
             n_likely += most > 0.5
-    assert n_likely <= 2
+    assert n_likely <= 1
 
 
 def test_decoys_do_not_depend_on_the_order_of_rows_or_on_processes():

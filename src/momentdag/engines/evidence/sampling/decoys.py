@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from momentdag.engines.evidence.local.protocol import Parents, ScoreCounts, Scorer
 from momentdag.engines.evidence.problem import Problem
+from momentdag.engines.evidence.sampling.exact import MAX_VARIABLES
 from momentdag.engines.evidence.search.parents import ParentSearch
 from momentdag.engines.evidence.search.tuning import TUNING
 from momentdag.engines.evidence.support.bitmasks import members
@@ -36,8 +37,9 @@ _Beside: TypeAlias = dict[int | None, Parents]  # without which parent, and what
 
 _SEED = 1908
 _N_DECOYS = 12
-_WIDTHS = 3.0
-"""Standard deviations of the gains of decoys; where these are normal, one in 740 gains more."""
+_N_DECOYS_OF_FEW = 24  # up to `MAX_VARIABLES` variables, whose scores are few
+_WIDTHS = 4.0
+"""Standard deviations of the gains of decoys; those of a wrong model have a long upper tail."""
 _NO_MISFIT = -0.7
 """Log mean Bayes factor below which decoys tell of no misfit: those of a right model hardly reach
 one half, even in dense graphs, where what they lose differs widely."""
@@ -60,14 +62,13 @@ def add_decoys(problem: Problem) -> Problem:
     d = problem.n_variables - problem.prior.n_regimes
     values = problem.values
     rng = np.random.default_rng(_SEED)
-    sources = np.linspace(0, d, _N_DECOYS, endpoint=False).astype(np.intp)
-    if d < _N_DECOYS:
-        sources = np.arange(_N_DECOYS) % d
+    n = _n_decoys(d)
+    sources = np.linspace(0, d, n, endpoint=False).astype(np.intp) if d > n else np.arange(n) % d
     decoys = [values[rng.permutation(len(values)), source] for source in sources]
     columns = np.concatenate([np.arange(values.shape[1]), sources])
     units, set_cells = problem.units, problem.set_cells
     if set_cells is not None:
-        never = np.zeros((len(values), _N_DECOYS), dtype=bool)
+        never = np.zeros((len(values), n), dtype=bool)
         set_cells = np.hstack([set_cells, never])
     return replace(
         problem,
@@ -76,6 +77,10 @@ def add_decoys(problem: Problem) -> Problem:
         set_cells=set_cells,
         worlds=None,
     )
+
+
+def _n_decoys(n_variables: int) -> int:
+    return _N_DECOYS_OF_FEW if n_variables <= MAX_VARIABLES else _N_DECOYS
 
 
 def edge_prices(problem: Problem, search: ParentSearch, n_jobs: int) -> Prices:
@@ -123,7 +128,7 @@ def _price_in_worker(
         scorer = add_decoys(problem).scorer(problem.hyperparameters)
         prior = problem.prior.modular(*problem.rates)
         first = problem.n_variables
-        decoys = range(first, first + _N_DECOYS)
+        decoys = range(first, scorer.n_variables)
         priced = {}
         for j, beside in block.items():
             moments = (bool(prior.allowed_mean[j]), bool(prior.allowed_variance[j]))
