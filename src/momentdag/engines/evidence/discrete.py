@@ -152,8 +152,17 @@ class DiscreteEvidenceMechanism(ABC):
             return np.where(is_level, np.log(p), -np.inf)
 
 
+@dataclass(frozen=True, eq=False)
 class CumulativeMechanism(DiscreteEvidenceMechanism):
-    """Few ordered levels, see `local.cumulative`."""
+    """Few ordered levels, see `local.cumulative`.
+
+    Parameters
+    ----------
+    thresholds : Thresholds
+        Where they stand for the shares that levels have in the rows of the fit.
+    """
+
+    thresholds: cumulative.Thresholds
 
     def shares(self, values: FloatArray) -> FloatArray:
         """Return the probability of each level at rows of ``values`` (n, d), (n, K)."""
@@ -165,7 +174,7 @@ class CumulativeMechanism(DiscreteEvidenceMechanism):
 
     def draw(self, rng: np.random.Generator) -> CumulativeMechanism:
         """Draw thresholds and functions from their posterior."""
-        return replace(self, fit=cumulative.draw_coefficients(self.fit, rng))
+        return replace(self, fit=cumulative.draw_coefficients(self.fit, self.thresholds, rng))
 
 
 class CategoryMechanism(DiscreteEvidenceMechanism):
@@ -268,7 +277,12 @@ def discrete_mechanism(
     if units.counts[variable]:
         levels = np.round(levels)
     if isinstance(fit, cumulative.CumulativeFit):
-        return CumulativeMechanism(fit, functions, units, levels)
+        m = functions.mean(fit.mean, scorer.mean_features.values)
+        v = np.exp(functions.scale(fit.scale, scorer.mean_features.values))
+        counts = np.bincount(np.searchsorted(scorer.levels[variable], scorer.columns[variable]))
+        thresholds = cumulative.Thresholds.of(m, v, counts)
+        fit = fit._replace(thresholds=thresholds.fitted())
+        return CumulativeMechanism(fit, functions, units, levels, thresholds)
     if isinstance(fit, multinomial.MultinomialFit):
         return CategoryMechanism(fit, functions, units, levels)
     return CountMechanism(fit, functions, units, levels)
