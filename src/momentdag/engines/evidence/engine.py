@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from momentdag.engines.evidence.imputation import fit_completions
+from momentdag.engines.evidence.imputation import QUICK_ROWS, fit_completions
 from momentdag.engines.evidence.local.interventions import (
     InterventionScorer,
     reordered_cells,
@@ -89,7 +89,14 @@ class EvidenceEngine:
         if not request.dataset.has_missing:
             return self._fit_complete(request)
         # Cells are drawn from one pair and its functions: how sure these are is for the last fit.
-        few = replace(self.options, posterior="plain", n_starts=1, n_kicks=0, n_chains=2)
+        few = replace(
+            self.options,
+            posterior="plain",
+            n_starts=1,
+            n_kicks=0,
+            n_chains=2,
+            max_rows=min(self.options.max_rows, QUICK_ROWS),
+        )
         quick = EvidenceEngine(few)
         return fit_completions(self._fit_complete, quick._fit_complete, request)
 

@@ -1,8 +1,8 @@
 """Missing cells, drawn from the model while it is learned.
 
 Scores on different rows cannot be compared, so every fit needs a complete table. Several
-completions are made; each begins with cells taken from similar rows, and is then redrawn in a few
-rounds from models fitted to it: given a drawn graph pair and functions, a missing x_j has the
+completions are made; each begins with cells taken from similar rows, and is then redrawn in one
+or two rounds from models fitted to it: given a drawn graph pair and functions, a missing x_j has the
 density
 
     p(x_j | everything else in its row) ∝ p(x_j | parents of j) Π_c p(x_c | parents of c),
@@ -33,7 +33,7 @@ from momentdag.graph import MomentGraph
 from momentdag.posterior import ModelDoubt, Posterior
 from momentdag.table import Dataset
 
-__all__ = ["N_COMPLETIONS", "Fit", "fit_completions", "redraw", "start_completion"]
+__all__ = ["N_COMPLETIONS", "QUICK_ROWS", "Fit", "fit_completions", "redraw", "start_completion"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -41,7 +41,11 @@ Fit: TypeAlias = Callable[[FitRequest], FitResult]
 
 N_COMPLETIONS = 4
 """Completions of a table: enough to see what missing cells leave open."""
-_ROUNDS = 2
+QUICK_ROWS = 1_500
+"""Rows that fits learn from whose graphs only serve to redraw cells."""
+_MANY_MISSING = 0.1
+"""Share of cells beyond which cells are redrawn twice: the first model learns from what similar
+rows had, which hardly matters where few are missing."""
 _QUICK_DRAWS = 40
 _DONORS = 5
 _CANDIDATES = 24
@@ -115,7 +119,8 @@ class _Prefixed:
 def _complete(quick_fit: Fit, part: _Part, rng: np.random.Generator) -> Dataset:
     """Return one completion of the table."""
     whole = part.whole
-    start_rng, *round_rngs = rng.spawn(1 + _ROUNDS)
+    n_rounds = 2 if whole.dataset.missing.mean() > _MANY_MISSING else 1
+    start_rng, *round_rngs = rng.spawn(1 + n_rounds)
     dataset = whole.dataset.with_values(start_completion(start_rng, whole.dataset))
     for k, round_rng in enumerate(round_rngs):
         fit_rng, draw_rng = round_rng.spawn(2)
