@@ -62,7 +62,7 @@ def test_every_kind_of_column_is_replayed(mixed_fit):
     assert np.abs(gain[was == "M3"]).max(initial=0) < 1e-6
     assert table.loc["outcome", "probability"].between(0, 1).all()
     assert moved.plot().data
-    assert "Counterfactual(6 rows with machine = M3" in moved._repr_html_()
+    assert "6 rows as if with machine = M3" in moved._repr_html_()
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from html import escape
 
 import pandas as pd
 
-__all__ = ["MAX_ROWS", "block", "fact_list", "sentence", "table"]
+from momentdag.display.tables import MAX_ROWS, first_rows, number
 
-MAX_ROWS = 30
-"""Rows of a table that are shown."""
+__all__ = ["MAX_ROWS", "block", "fact_list", "sentence", "table"]
 
 
 def sentence(text: str) -> str:
@@ -24,7 +23,7 @@ def sentence(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
-def table(frame: pd.DataFrame, *, index: bool = False) -> str:
+def table(frame: pd.DataFrame, *, index: bool = False, full: str = "to_frame()") -> str:
     """Return a table with short numbers; of a long one, its first rows.
 
     Examples
@@ -32,19 +31,18 @@ def table(frame: pd.DataFrame, *, index: bool = False) -> str:
     >>> "<td>&lt;b&gt;</td>" in table(pd.DataFrame({"name": ["<b>"]}))
     True
     """
-    shown = frame.head(MAX_ROWS)
+    shown, note = first_rows(frame, full)
     html = str(
         shown.to_html(
             index=index,
             escape=True,
             border=0,
             na_rep="",
-            float_format=lambda value: f"{value:.4g}",
+            float_format=number,
             classes="momentdag",
         )
     )
-    left = len(frame) - len(shown)
-    return html if not left else html + sentence(f"and {left} rows more; see to_frame().")
+    return html + sentence(note) if note else html
 
 
 def fact_list(facts: Mapping[str, object]) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.display import html
+from momentdag.display.printable import Printable, Writer
 from momentdag.effects.inputs import FittedEstimator, read_world
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.noise_game import NoiseGame
@@ -42,8 +42,8 @@ _N_DRAWS = 100
 _N_ROWS = 128
 
 
-@dataclass(frozen=True, eq=False)
-class AnomalyAttribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class AnomalyAttribution(Printable):
     """Which noises made the target of one row unusual.
 
     Parameters
@@ -145,13 +145,13 @@ class AnomalyAttribution:
 
         return draw_anomaly(self)
 
-    def _repr_html_(self) -> str:
-        doubt = "" if self.trust is None else self.trust.message()
-        notes = html.sentence(doubt) if doubt else ""
-        return html.block(self.summary(), [html.table(self.to_frame()), notes])
+    def _headline(self) -> str:
+        return self.summary()
 
-    def __repr__(self) -> str:
-        return f"AnomalyAttribution({self.summary()})"
+    def _write(self, to: Writer) -> str:
+        doubt = "" if self.trust is None else self.trust.message()
+        notes = to.sentence(doubt) if doubt else ""
+        return to.block(self.summary(), [to.table(self.to_frame()), notes])
 
 
 def attribute_anomaly(

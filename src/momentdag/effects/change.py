@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentdag.display import text
+from momentdag.display.printable import Printable, Writer
 from momentdag.effects.inputs import FittedEstimator, read_inputs
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.posterior_samples import MonteCarlo, PosteriorSample, draw_samples
@@ -46,8 +48,8 @@ class Part(NamedTuple):
     part: PartName
 
 
-@dataclass(frozen=True, eq=False)
-class AttributedChange:
+@dataclass(frozen=True, eq=False, repr=False)
+class AttributedChange(Printable):
     """By how much a target changed between two regimes, and what it is due to.
 
     Parameters
@@ -138,6 +140,21 @@ class AttributedChange:
             because = f" ({', '.join(causes)})" if causes and not unsure else ""
             said.append(f"{change}{', perhaps nothing' if unsure else because}")
         return f"From {self.before} to {self.after} {' and '.join(said)}."
+
+    def _headline(self) -> str:
+        table = self.to_frame()
+        total = table.iloc[-2]
+        mean, sd = (
+            text.interval(total[[name, f"{name}_low", f"{name}_high"]]) for name in ("mean", "sd")
+        )
+        said = f"{self.target} from {self.before} to {self.after}: mean by {mean}, sd by {sd}"
+        if not self.parts:
+            return said
+        return f"{said}; most from the {table['part'].iloc[0]} of {table['variable'].iloc[0]}"
+
+    def _write(self, to: Writer) -> str:
+        title = f"What changed {self.target} from {self.before} to {self.after}"
+        return to.block(title, [to.sentence(self.describe()), to.table(self.to_frame())])
 
 
 def attribute_change(

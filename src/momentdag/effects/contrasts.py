@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.display import html
+from momentdag.display import text
+from momentdag.display.printable import Printable, Writer
 from momentdag.effects.inputs import (
     EffectInputs,
     FittedEstimator,
@@ -37,8 +38,8 @@ __all__ = ["Contrast", "contrast", "direct_effect", "total_effect"]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Contrast:
+@dataclass(frozen=True, eq=False, repr=False)
+class Contrast(Printable):
     """The change from one intervention to another, in each posterior sample.
 
     Parameters
@@ -65,6 +66,8 @@ class Contrast:
     >>> change.to_frame()[["target", "sd_difference", "p_sd_falls"]]
       target  sd_difference  p_sd_falls
     0      y         -0.725        0.75
+    >>> change
+    Contrast(z = -1 against nothing set: mean of y changes by 0 (0 to 0), sd by ... (... to ...))
     """
 
     do: Mapping[str, float]
@@ -105,11 +108,34 @@ class Contrast:
 
         return draw_contrast(self)
 
-    def _repr_html_(self) -> str:
-        return html.block(repr(self), [html.table(self.to_frame())])
+    def _headline(self) -> str:
+        if not self.targets:
+            return f"{self._said()}; no targets"
+        mean, sd = (
+            np.ravel(summarise(values[:, :1], self.weights, self.level))
+            for values in (self.mean_differences, self.sd_differences)
+        )
+        n_more = len(self.targets) - 1
+        more = f"; {text.count(n_more, 'target')} more" if n_more else ""
+        return (
+            f"{self._said()}: mean of {self.targets[0]} changes by {text.interval(mean)}, "
+            f"sd by {text.interval(sd)}{more}"
+        )
 
-    def __repr__(self) -> str:
-        return f"Contrast(do {dict(self.do)} against {dict(self.reference)}, {self.uncertainty})"
+    def _said(self) -> str:
+        """Return both interventions as far as they differ."""
+        same = {name for name, value in self.do.items() if self.reference.get(name) == value}
+        first, second = (
+            text.settings({name: value for name, value in do.items() if name not in same})
+            for do in (self.do, self.reference)
+        )
+        held = f" with {text.count(len(same), 'variable')} held" if same else ""
+        return f"{first} against {second}{held}"
+
+    def _write(self, to: Writer) -> str:
+        covered = "graph and function" if self.uncertainty == "both" else self.uncertainty
+        title = f"{self._said()}; {self.level:.0%} intervals cover {covered} uncertainty"
+        return to.block(title, [to.table(self.to_frame())])
 
 
 def contrast(

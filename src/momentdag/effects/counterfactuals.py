@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.display import html
+from momentdag.display import text
+from momentdag.display.printable import Printable, Writer
 from momentdag.effects.abduction import abduct, has_cells, replay
 from momentdag.effects.inputs import EffectInputs, FittedEstimator, read_world
 from momentdag.effects.intervals import check_level, summarise
@@ -37,8 +38,8 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 _IN_CELLS = 16  # noises drawn for each row in each sample, where a row leaves them undetermined
 
 
-@dataclass(frozen=True, eq=False)
-class Counterfactual:
+@dataclass(frozen=True, eq=False, repr=False)
+class Counterfactual(Printable):
     """Rows as they would have been.
 
     Parameters
@@ -63,9 +64,14 @@ class Counterfactual:
     --------
     >>> observed = pd.DataFrame({"x": [1.0], "y": [3.0]})
     >>> values = np.array([[[5.0]], [[5.5]], [[6.0]]])  # three draws, one row, one target
-    >>> Counterfactual({"x": "2"}, observed, ("y",), values, {}, 0.5).to_frame()
-       row variable  observed  counterfactual  low  high
-    0    0        y       3.0             5.5  5.0   6.0
+    >>> answer = Counterfactual({"x": "2"}, observed, ("y",), values, {}, 0.5)
+    >>> answer
+    Counterfactual(1 row with x = 2: y of row 0 3 -> 5.5; 50% intervals)
+    >>> print(answer)
+    1 row as if with x = 2; 50% intervals
+    <BLANKLINE>
+    row  variable  observed  counterfactual  low  high
+      0  y                3             5.5    5     6
     """
 
     do: dict[str, str]
@@ -115,15 +121,26 @@ class Counterfactual:
 
         return draw_counterfactual(self)
 
-    def _repr_html_(self) -> str:
-        doubt = "" if self.trust is None else self.trust.message()
-        notes = html.sentence(doubt) if doubt else ""
-        return html.block(repr(self), [html.table(self.to_frame()), notes])
+    def _headline(self) -> str:
+        frame = self.to_frame()
+        if frame.empty:
+            return f"{text.count(len(self.observed), 'row')} with {text.settings(self.do)}"
+        first = frame.iloc[0]
+        more = f"; {text.count(len(frame) - 1, 'value')} more" if len(frame) > 1 else ""
+        return (
+            f"{text.count(len(self.observed), 'row')} with {text.settings(self.do)}: "
+            f"{first['variable']} of row {first['row']} {text.number(first['observed'])} -> "
+            f"{text.number(first['counterfactual'])}{more}; {self.level:.0%} intervals"
+        )
 
-    def __repr__(self) -> str:
-        said = ", ".join(f"{name} = {text}" for name, text in self.do.items())
-        n = len(self.observed)
-        return f"Counterfactual({n} row{'s' * (n > 1)} with {said}; {self.level:.0%} intervals)"
+    def _write(self, to: Writer) -> str:
+        doubt = "" if self.trust is None else self.trust.message()
+        notes = to.sentence(doubt) if doubt else ""
+        title = (
+            f"{text.count(len(self.observed), 'row')} as if with {text.settings(self.do)}; "
+            f"{self.level:.0%} intervals"
+        )
+        return to.block(title, [to.table(self.to_frame()), notes])
 
 
 def counterfactual(

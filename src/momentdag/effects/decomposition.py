@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.display import html
+from momentdag.display import text
+from momentdag.display.printable import Printable, Writer
 from momentdag.effects.inputs import FittedEstimator, read_world
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.posterior_samples import (
@@ -47,8 +48,8 @@ _N_RANDOM_ORDERS = 4
 _SHOWN_SHARE = 0.005  # of the variance, for a cause to be in a notebook's table
 
 
-@dataclass(frozen=True, eq=False)
-class VarianceDecomposition:
+@dataclass(frozen=True, eq=False, repr=False)
+class VarianceDecomposition(Printable):
     """The parts of a target's variance, in each posterior sample.
 
     Parameters
@@ -74,6 +75,19 @@ class VarianceDecomposition:
     ... )
     >>> parts.by_part().set_index("part")["share"].round(2).to_dict()
     {'own noise': 0.17, 'mean': 0.83, 'scale': 0.0, 'total': 1.0}
+    >>> parts
+    VarianceDecomposition(variance of y 1.5: own noise 17%, mean 83%, scale 0%)
+    >>> print(parts)
+    Where the variance of y comes from
+    <BLANKLINE>
+    part       variance  low  high   share
+    own noise      0.25  0.2   0.3  0.1667
+    mean           1.25  1.2   1.3  0.8333
+    scale             0    0     0       0
+    total           1.5  1.5   1.5       1
+    <BLANKLINE>
+    part  cause  variance  low  high   share
+    mean  z          1.25  1.2   1.3  0.8333
     """
 
     target: str
@@ -133,15 +147,20 @@ class VarianceDecomposition:
 
         return draw_decomposition(self)
 
-    def _repr_html_(self) -> str:
+    def _headline(self) -> str:
+        *parts, total = self.by_part().itertuples()
+        shares = ", ".join(f"{one.part} {one.share:.0%}" for one in parts)
+        return f"variance of {self.target} {text.number(total.variance)}: {shares}"
+
+    def _write(self, to: Writer) -> str:
         doubt = "" if self.trust is None else self.trust.message()
         causes = self.to_frame()
         causes = causes[(causes["share"] >= _SHOWN_SHARE) & causes["part"].isin(["mean", "scale"])]
-        parts = [html.table(self.by_part())]
+        parts = [to.table(self.by_part())]
         if len(causes):
-            parts.append(html.table(causes.sort_values("share", ascending=False)))
-        parts.append(html.sentence(doubt) if doubt else "")
-        return html.block(f"Where the variance of {self.target} comes from", parts)
+            parts.append(to.table(causes.sort_values("share", ascending=False)))
+        parts.append(to.sentence(doubt) if doubt else "")
+        return to.block(f"Where the variance of {self.target} comes from", parts)
 
 
 def decompose_variance(

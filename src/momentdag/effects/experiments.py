@@ -28,6 +28,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import logsumexp, xlogy
 
+from momentdag.display import text
+from momentdag.display.printable import Printable, Writer
 from momentdag.effects.inputs import EffectInputs, FittedEstimator, read_world
 from momentdag.effects.posterior_samples import MonteCarlo, PosteriorSample, draw_samples
 from momentdag.effects.propagation import propagate
@@ -46,8 +48,8 @@ _WORTHWHILE = 0.9  # share of the gain of the longest experiment that a shorter 
 _SETTLED = 0.05  # bits that are not worth an experiment
 
 
-@dataclass(frozen=True, eq=False)
-class ExperimentPlan:
+@dataclass(frozen=True, eq=False, repr=False)
+class ExperimentPlan(Printable):
     """Experiments on one target, the most informative first.
 
     Parameters
@@ -95,6 +97,20 @@ class ExperimentPlan:
             f"rows each: {best['gain']:.2f} bits of the {best['open']:.2f} that are open about it, "
             f"mostly on whether it moves the {moment} of {self.target}."
         )
+
+    def _headline(self) -> str:
+        best = self.best
+        if best is None:
+            return f"no experiment on {self.target!r} is expected to tell {_SETTLED:g} bits"
+        values = " or ".join(text.number(best[end]) for end in ("low", "high"))
+        return (
+            f"set {best['variable']} to {values}, {best['rows']} rows: {best['gain']:.2f} of "
+            f"{best['open']:.2f} bits about {self.target!r}"
+        )
+
+    def _write(self, to: Writer) -> str:
+        title = f"What to set next to learn about {self.target}"
+        return to.block(title, [to.sentence(self.describe()), to.table(self.table)])
 
 
 def next_experiment(

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.display import html
+from momentdag.display import text
+from momentdag.display.printable import Printable, Writer
 from momentdag.effects.inputs import EffectInputs, FittedEstimator, read_world
 from momentdag.effects.intervals import check_level, summarise
 from momentdag.effects.posterior_samples import (
@@ -37,8 +38,8 @@ Limits: TypeAlias = Mapping[str, tuple[float | None, float | None]]
 """Lowest and highest acceptable value of a target; None leaves a side open."""
 
 
-@dataclass(frozen=True, eq=False)
-class Intervention:
+@dataclass(frozen=True, eq=False, repr=False)
+class Intervention(Printable):
     """Mean, sd and risk of targets in each setting and posterior sample.
 
     Parameters
@@ -118,17 +119,31 @@ class Intervention:
 
         return draw_intervention(self)
 
-    def _repr_html_(self) -> str:
-        doubt = "" if self.trust is None else self.trust.message()
-        notes = html.sentence(doubt) if doubt else ""
-        return html.block(repr(self), [html.table(self.to_frame()), notes])
-
-    def __repr__(self) -> str:
-        covered = "graph and function" if self.uncertainty == "both" else self.uncertainty
-        return (
-            f"Intervention({len(self.settings)} settings of {list(self.settings.columns)}, "
-            f"{len(self.targets)} targets; {self.level:.0%} intervals cover {covered} uncertainty)"
+    def _headline(self) -> str:
+        rows = len(self.settings) * len(self.targets)
+        if not rows:
+            return "no targets"
+        mean, sd = (
+            np.ravel(summarise(result[:, :1, :1], self.weights, self.level))
+            for result in (self.means, self.sds)
         )
+        more = f"; {text.count(rows - 1, 'row')} more" if rows > 1 else ""
+        return (
+            f"{self.targets[0]} with {text.settings(self.settings.iloc[0].to_dict())}: "
+            f"mean {text.interval(mean)}, sd {text.interval(sd)}{more}; {self._covered()}"
+        )
+
+    def _covered(self) -> str:
+        covered = "graph and function" if self.uncertainty == "both" else self.uncertainty
+        return f"{self.level:.0%} intervals cover {covered} uncertainty"
+
+    def _write(self, to: Writer) -> str:
+        doubt = "" if self.trust is None else self.trust.message()
+        notes = to.sentence(doubt) if doubt else ""
+        names = ", ".join(str(name) for name in self.settings.columns)
+        what = f"{text.count(len(self.settings), 'setting')} of {names}" if names else "Nothing set"
+        title = f"{what}; {text.count(len(self.targets), 'target')}; {self._covered()}"
+        return to.block(title, [to.table(self.to_frame()), notes])
 
 
 def intervene(

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.display import html
+from momentdag.display import text
+from momentdag.display.printable import Printable, Writer
 from momentdag.effects.lever_search import Goal
 from momentdag.effects.trust import Trust
 
@@ -35,11 +36,11 @@ _SHOWN = (
     "holds",
     "p_variance_only",
 )
-"""Columns of the table in a notebook."""
+"""Columns of the table that is shown."""
 
 
-@dataclass(frozen=True, eq=False)
-class LeverRanking:
+@dataclass(frozen=True, eq=False, repr=False)
+class LeverRanking(Printable):
     """Levers with their best settings, best first.
 
     Parameters
@@ -65,9 +66,10 @@ class LeverRanking:
     Examples
     --------
     >>> table = pd.DataFrame({"levers": ["z", "x"], "holds": [True, True], "p_improves": [1, 0.4]})
+    >>> table = table.assign(variance_ratio=[0.3, 1], variance_ratio_low=0.2, variance_ratio_high=1)
     >>> settings = ({"z": -1.6}, {"x": 0.1})
     >>> LeverRanking("y", "lower_variance", "level", 0.1, 0.9, settings, table)
-    LeverRanking(lower_variance of 'y', recommended {'z': -1.6})
+    LeverRanking(lower_variance of 'y': recommended z = -1.6; variance ratio 0.3 (0.2 to 1))
     """
 
     target: str
@@ -166,12 +168,18 @@ class LeverRanking:
 
         return draw_ranking(self)
 
-    def _repr_html_(self) -> str:
-        shown = [name for name in _SHOWN if name in self.table]
-        parts = [html.sentence(self.recommendation()), html.table(self.table[shown])]
-        return html.block(f"Levers of {self.target}", parts)
+    def _headline(self) -> str:
+        good = self._good()
+        if not good.any():
+            return f"{self.goal} of {self.target!r}: nothing recommended"
+        place = int(good.argmax())
+        ratio = self.table[[f"variance_ratio{end}" for end in ("", "_low", "_high")]].iloc[place]
+        return (
+            f"{self.goal} of {self.target!r}: recommended {text.settings(self.settings[place])}; "
+            f"variance ratio {text.interval(ratio)}"
+        )
 
-    def __repr__(self) -> str:
-        best = self.recommended
-        outcome = "nothing recommended" if best is None else f"recommended {best}"
-        return f"LeverRanking({self.goal} of {self.target!r}, {outcome})"
+    def _write(self, to: Writer) -> str:
+        shown = [name for name in _SHOWN if name in self.table]
+        parts = [to.sentence(self.recommendation()), to.table(self.table[shown])]
+        return to.block(f"Levers of {self.target}", parts)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from momentdag.display import html
+from momentdag.display import text
+from momentdag.display.printable import Printable, Writer
 from momentdag.effects.trust import Trust
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Optimum"]
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
+@dataclass(frozen=True, eq=False, repr=False)
+class Optimum(Printable):
     """Settings of levers that serve several outcomes, best first.
 
     Parameters
@@ -42,8 +43,11 @@ class Optimum:
     --------
     >>> table = pd.DataFrame({"proposal": [1], "setting": ["z=-1.6"], "holds": [True]})
     >>> table = table.assign(gain=0.4, gain_low=0.3, gain_high=0.5, p_better=0.99, p_holds=0.97)
-    >>> Optimum("steady y", 0.9, ({"z": -1.6},), table, pd.DataFrame()).recommended
+    >>> optimum = Optimum("steady y", 0.9, ({"z": -1.6},), table, pd.DataFrame())
+    >>> optimum.recommended
     {'z': -1.6}
+    >>> optimum
+    Optimum(recommended z = -1.6, gain 0.4 (0.3 to 0.5), to steady y)
     """
 
     goals: str
@@ -102,7 +106,9 @@ class Optimum:
             none = f"None: no setting is better than today and surely keeps to: {self.goals}."
             return f"{none} {doubt}".rstrip()
         row = self.table.iloc[place]
-        what = " and ".join(f"{name} to {_spell(v)}" for name, v in self.settings[place].items())
+        what = " and ".join(
+            f"{name} to {text.number(v)}" for name, v in self.settings[place].items()
+        )
         lines = [f"Set {what}."]
         outcomes = self.by_outcome[self.by_outcome["proposal"] == row["proposal"]]
         for one in outcomes.itertuples():
@@ -131,15 +137,15 @@ class Optimum:
 
         return draw_optimum(self)
 
-    def _repr_html_(self) -> str:
-        parts = [html.sentence(self.recommendation()), html.table(self.table)]
-        return html.block(f"To {self.goals}", [*parts, html.table(self.by_outcome)])
+    def _headline(self) -> str:
+        place = self._place()
+        if place is None:
+            return f"nothing recommended, to {self.goals}"
+        gain = self.table[["gain", "gain_low", "gain_high"]].iloc[place]
+        setting = text.settings(self.settings[place])
+        return f"recommended {setting}, gain {text.interval(gain)}, to {self.goals}"
 
-    def __repr__(self) -> str:
-        best = self.recommended
-        outcome = "nothing recommended" if best is None else f"recommended {best}"
-        return f"Optimum({self.goals}: {outcome})"
-
-
-def _spell(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.4g}"
+    def _write(self, to: Writer) -> str:
+        parts = [to.sentence(self.recommendation()), to.table(self.table)]
+        outcomes = to.table(self.by_outcome, full="outcomes()")
+        return to.block(f"To {self.goals}", [*parts, outcomes])

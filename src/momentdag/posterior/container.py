@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentdag.display import html
+from momentdag.display.printable import Printable, Writer
 from momentdag.errors import GraphError, OptionError, did_you_mean, quote
 from momentdag.graph import (
     BoolArray,
@@ -46,7 +46,7 @@ def unpack(bits: npt.NDArray[np.uint8], n_variables: int) -> BoolArray:
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Posterior(ReadOnlyArrays):
+class Posterior(Printable, ReadOnlyArrays):
     """Draws of (mean graph, variance graph) pairs over named variables.
 
     Parameters
@@ -400,14 +400,15 @@ class Posterior(ReadOnlyArrays):
         tables = {moment: self.edge_probabilities(moment) for moment in ("mean", "variance")}
         return draw_edges(tables, "How probable is each edge?")
 
-    def _repr_html_(self) -> str:
-        return html.block(repr(self), [html.table(self.edge_table(min_probability=0.05))])
-
-    def __repr__(self) -> str:
+    def _headline(self) -> str:
         return (
-            f"Posterior({self.n_draws} draws of graph pairs over {self.n_variables} variables, "
-            f"engine {self.provenance.engine!r})"
+            f"{self.n_draws} draws of graph pairs over {self.n_variables} variables, "
+            f"engine {self.provenance.engine!r}"
         )
+
+    def _write(self, to: Writer) -> str:
+        edges = to.table(self.edge_table(min_probability=0.05), full="edge_table()")
+        return to.block(self._headline(), [edges])
 
 
 def _per_draw(values: npt.ArrayLike | None, dtype: Any, n_draws: int, what: str) -> Any:

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentdag.display import text
+from momentdag.display.printable import Printable, Writer
 from momentdag.errors import Spelling, as_python
 from momentdag.posterior.doubt import ModelDoubt
 from momentdag.posterior.doubt_text import describe_searches
@@ -50,8 +52,8 @@ CHANCE = 5.0
 of many differences between short chains is above 0.1 by chance alone."""
 
 
-@dataclass(frozen=True, eq=False)
-class Diagnostics:
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnostics(Printable):
     """Diagnostics of the draws.
 
     Parameters
@@ -88,6 +90,8 @@ class Diagnostics:
     >>> diagnostics = posterior.diagnostics()
     >>> diagnostics.is_poor, diagnostics.worst_r_hat, diagnostics.chain_disagreement
     (True, inf, 1.0)
+    >>> diagnostics
+    Diagnostics(do not use: 1000 draws in 2 chains; R-hat at most inf, effective sample size ...)
     """
 
     n_draws: int
@@ -177,6 +181,26 @@ class Diagnostics:
                 f"more draws and worlds ({more})."
             )
         return f"{message} {searched}".rstrip()
+
+    def _headline(self) -> str:
+        if self.n_worlds is None:
+            source = (
+                f"in {text.count(self.n_chains, 'chain')}; R-hat at most "
+                f"{text.number(self.worst_r_hat)}, effective"
+            )
+        else:
+            source = f"from {text.count(self.n_worlds, 'world')}; effective"
+        return (
+            f"{self.grade}: {text.count(self.n_draws, 'draw')} {source} sample size at least "
+            f"{self.smallest_ess:.0f}"
+        )
+
+    def _write(self, to: Writer) -> str:
+        # Worlds are independent of each other: nothing to compare between chains.
+        hidden = ["beyond_chance", "uncertain"]
+        hidden += ["r_hat", "disagreement"] if self.n_worlds is not None else []
+        table = to.table(self.edges.drop(columns=hidden), full="edges")
+        return to.block(f"The draws: {self.grade}", [to.sentence(self.message()), table])
 
 
 def diagnose(posterior: Posterior) -> Diagnostics:

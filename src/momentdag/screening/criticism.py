@@ -10,6 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
+from momentdag.display import text
+from momentdag.display.printable import Described
 from momentdag.effects.intervals import check_level
 from momentdag.graph import MomentGraph
 from momentdag.screening import checks, criticism_text
@@ -29,8 +31,8 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 _FAMILIES = 4  # of tests that share the level: Gaussianity, noise, dependence, noise pairs
 
 
-@dataclass(frozen=True, eq=False)
-class Criticism:
+@dataclass(frozen=True, eq=False, repr=False)
+class Criticism(Described):
     """A fit compared with a table.
 
     Parameters
@@ -123,8 +125,10 @@ class Criticism:
         """Return the findings and what to try, in plain sentences."""
         return criticism_text.describe(self)
 
-    def __str__(self) -> str:
-        return self.describe()
+    def _headline(self) -> str:
+        rows = text.count(self.residuals.dataset.n_samples, "row")
+        found = text.count(len(criticism_text.findings(self)), "finding")
+        return f"{rows}: {found}, log score {text.number(self.log_score)} per row"
 
 
 def criticise(

@@ -19,6 +19,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import ndtri
 
+from momentdag.display import text
+from momentdag.display.printable import Described
 from momentdag.effects.intervals import check_level
 from momentdag.engines.evidence.engine import EvidenceEngine
 from momentdag.engines.evidence.options import EvidenceOptions
@@ -50,8 +52,8 @@ _QUICK = EvidenceOptions(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Screening:
+@dataclass(frozen=True, eq=False, repr=False)
+class Screening(Described):
     """The result of a screen.
 
     Parameters
@@ -83,6 +85,8 @@ class Screening:
     ('y',)
     >>> print(screen.describe().splitlines()[1])
     - y: its spread changes with other columns (p < 0.001), most clearly with x.
+    >>> screen
+    Screening(300 rows, 1 column; spread changes with other columns: y)
     """
 
     table: pd.DataFrame
@@ -131,8 +135,10 @@ class Screening:
             )
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return self.describe()
+    def _headline(self) -> str:
+        names = ", ".join(str(name) for name in self.variables)
+        size = f"{text.count(self.n_samples, 'row')}, {text.count(len(self.table), 'column')}"
+        return f"{size}; spread changes with other columns: {names or 'none'}"
 
 
 def heteroscedasticity(

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from momentdag.display import text
+from momentdag.display.printable import Described
 from momentdag.errors import OptionError
 from momentdag.knowledge import CompiledKnowledge, Knowledge
 from momentdag.knowledge.compiled import compile_statements
@@ -28,8 +30,8 @@ __all__ = ["KnowledgeAudit", "audit_knowledge", "share_of_draws"]
 _SURE = 0.95
 
 
-@dataclass(frozen=True, eq=False)
-class KnowledgeAudit:
+@dataclass(frozen=True, eq=False, repr=False)
+class KnowledgeAudit(Described):
     """The effect of each statement on the answer.
 
     Parameters
@@ -70,8 +72,12 @@ class KnowledgeAudit:
         ]
         return "\n".join(lines)
 
-    def __str__(self) -> str:
-        return self.describe()
+    def _headline(self) -> str:
+        change = self.table["largest_change"].max()
+        return (
+            f"{text.count(len(self.table), 'statement')}, {len(self.conflicts)} against the data; "
+            f"leaving one out changes an edge by up to {change:.2f}, chance {self.chance:.2f}"
+        )
 
 
 class _Change(NamedTuple):

@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from momentdag.display.printable import Described
 from momentdag.errors import DataWarning, OptionError
 from momentdag.graph import MomentGraph
 from momentdag.knowledge import Knowledge
@@ -28,8 +29,8 @@ __all__ = ["Stability", "bootstrap", "refit", "reseed"]
 Kind: TypeAlias = Literal["seeds", "bootstrap"]
 
 
-@dataclass(frozen=True, eq=False)
-class Stability:
+@dataclass(frozen=True, eq=False, repr=False)
+class Stability(Described):
     """Posteriors of several fits to the same table.
 
     Parameters
@@ -142,9 +143,6 @@ class Stability:
                 "more draws, starts or chains."
             )
         return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.describe()
 
 
 def reseed(

@@ -35,7 +35,7 @@ __all__ = ["Check", "check", "check_raw", "read_any"]
 _AS_ASKED = "Left out, as asked."
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Check:
     """What was found in a table, and what will be done about it.
 
@@ -95,11 +95,7 @@ class Check:
 
     def describe(self) -> str:
         """Return the whole check as plain text."""
-        kept = len(self.kept)
-        lines = [
-            f"{self.n_rows} rows and {len(self.columns)} columns; a fit uses {self.n_rows_kept} "
-            f"rows and {kept} columns."
-        ]
+        lines = [f"{self._headline()}."]
         width = max((len(column.recipe.name) for column in self.columns), default=0)
         for column in self.columns:
             recipe = column.recipe
@@ -116,6 +112,19 @@ class Check:
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{html.escape(finding.text)}</li>" for finding in self.findings)
         return f"{self.table.to_html(index=False, escape=True)}<ul>{notes}</ul>"
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        n_changes = len(self.changes)
+        return f"Check({self._headline()}; {n_changes} change{'s' * (n_changes != 1)})"
+
+    def _headline(self) -> str:
+        return (
+            f"{self.n_rows} rows and {len(self.columns)} columns; a fit uses {self.n_rows_kept} "
+            f"rows and {len(self.kept)} columns"
+        )
 
 
 def read_any(
@@ -180,7 +189,10 @@ def check(
     >>> import numpy as np, pandas as pd
     >>> rng = np.random.default_rng(0)
     >>> frame = pd.DataFrame({"id": range(60), "dose": rng.normal(size=60), "site": "north"})
-    >>> print(check(frame.assign(arm=["a", "b"] * 30)).describe())
+    >>> found = check(frame.assign(arm=["a", "b"] * 30))
+    >>> found
+    Check(60 rows and 4 columns; a fit uses 60 rows and 2 columns; 2 changes)
+    >>> print(found)
     60 rows and 4 columns; a fit uses 60 rows and 2 columns.
       id    left out      A running number from 0 to 59, each once: an identifier.
       dose  continuous    60 distinct values.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class ColumnCheck:
     findings : tuple of Finding
     """
 
-    raw: RawColumn
+    raw: RawColumn = field(repr=False)
     recipe: ColumnRecipe
     n_distinct: int
     n_missing: int

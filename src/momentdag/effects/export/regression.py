@@ -24,7 +24,8 @@ import statsmodels.api as sm
 from scipy.special import expit, logsumexp
 from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
-from momentdag.display import html
+from momentdag.display import text
+from momentdag.display.printable import Printable, Writer
 from momentdag.effects.export.formulas import to_formulas
 from momentdag.effects.inputs import EffectInputs, FittedEstimator, consensus_pair, read_inputs
 from momentdag.effects.rows import read_rows
@@ -50,8 +51,8 @@ class _Design(NamedTuple):
     values: FloatArray  # (n, n_terms), the intercept first
 
 
-@dataclass(frozen=True, eq=False)
-class FittedFormulas:
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedFormulas(Printable):
     """Regressions of every variable on its causes, held against the model on other rows.
 
     Parameters
@@ -75,9 +76,20 @@ class FittedFormulas:
         """
         return self.table.copy()
 
-    def _repr_html_(self) -> str:
-        parts = [html.table(self.table), html.table(self.coefficients)]
-        return html.block("Distributional regressions of the consensus", parts)
+    def _headline(self) -> str:
+        compared = self.table["difference"].dropna()
+        said = f"regressions of {text.count(len(self.table), 'variable')}"
+        if compared.empty:
+            return f"{said}, none with a log score"
+        gap = float(compared.sum())
+        return (
+            f"{said}; held-out log score per row {text.number(abs(gap))} "
+            f"{'below' if gap > 0 else 'above'} that of the model"
+        )
+
+    def _write(self, to: Writer) -> str:
+        parts = [to.table(self.table), to.table(self.coefficients, full="coefficients")]
+        return to.block("Distributional regressions of the consensus", parts)
 
 
 def fit_formulas(
