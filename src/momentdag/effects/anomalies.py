@@ -101,9 +101,9 @@ class AnomalyAttribution(Printable):
         """Return one row for each variable, the largest contribution first.
 
         Columns: variable; noise, how many standard deviations its noise is from 0 in the row;
-        surprise, its contribution in powers of ten, with _low and _high; share of the whole; for
-        numbers distance, its contribution to y - E Y, with _low and _high; p_first, the posterior
-        probability that it contributes most.
+        surprise, its contribution in powers of ten, with _low and _high; share of the whole, NaN
+        where the row is no more unusual than most; for numbers distance, its contribution to
+        y - E Y, with _low and _high; p_first, the posterior probability that it contributes most.
         """
         summary = summarise(self.parts, self.weights, self.level)
         total = float(np.average(self.surprise, weights=self.weights))
@@ -111,7 +111,7 @@ class AnomalyAttribution(Printable):
             "variable": list(self.variables),
             "noise": np.average(self.noises, axis=0, weights=self.weights),
             **summary.columns("surprise"),
-            "share": summary.mean / total if total else np.zeros(len(self.variables)),
+            "share": summary.mean / total if total > 0 else np.full(len(self.variables), np.nan),
         }
         if self.distances is not None:
             columns |= summarise(self.distances, self.weights, self.level).columns("distance")
@@ -130,7 +130,7 @@ class AnomalyAttribution(Printable):
         table = self.to_frame()
         best = table.iloc[0]
         sentence = f"{self.target} = {said}: a value this unusual happens {often}."
-        if not best["surprise"] > 0:
+        if not best["share"] > 0:
             return f"{sentence} There is nothing to explain."
         whose = "its own noise" if best["variable"] == self.target else f"{best['variable']}"
         share = min(float(best["share"]), 1.0)

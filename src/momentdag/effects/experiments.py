@@ -44,6 +44,7 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 _USUAL = MonteCarlo(n_draws=100, n_rows=256)
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+_ROUNDING = 1e-12  # bits
 _WORTHWHILE = 0.9  # share of the gain of the longest experiment that a shorter one must have
 _SETTLED = 0.05  # bits that are not worth an experiment
 
@@ -213,7 +214,8 @@ def information(
     log_density = np.log(weights) - 0.5 * gaps**2 - np.log(sds)
     given = np.exp(logsumexp(log_density[..., holds], axis=-1) - logsumexp(log_density, axis=-1))
     left = _entropy(np.clip(given, 0.0, 1.0)) @ (_WEIGHTS / _WEIGHTS.sum())
-    return float(max(_entropy(np.array(p)) - weights @ left, 0.0))
+    gain = float(_entropy(np.array(p)) - weights @ left)
+    return gain if gain > _ROUNDING else 0.0
 
 
 def _entropy(p: FloatArray) -> FloatArray:

@@ -1,9 +1,9 @@
 """Missing cells, drawn from the model while it is learned.
 
 Scores on different rows cannot be compared, so every fit needs a complete table. Several
-completions are made; each begins with cells taken from similar rows, and is then redrawn in one
-or two rounds from models fitted to it: given a drawn graph pair and functions, a missing x_j has the
-density
+completions are made; each begins with cells taken from similar rows, and is then redrawn
+once or twice from models fitted to it: given a drawn graph pair and functions, a missing x_j has
+the density
 
     p(x_j | everything else in its row) ∝ p(x_j | parents of j) Π_c p(x_c | parents of c),
 

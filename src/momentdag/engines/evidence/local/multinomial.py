@@ -37,6 +37,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 _INTERCEPT_VARIANCE = 9.0  # of b: shares from a thousandth on
+_SHRINKS = 0.25  # of a decrement from step to step, above which the precision is made anew
 _MAX_COEFFICIENTS = 320  # of all levels together, so that a score stays a matter of milliseconds
 
 
@@ -148,18 +149,22 @@ class MultinomialModel:
         C = start.reshape(K, -1).T
         log_p = log_softmax(design @ C, axis=1)
         value = log_posterior(log_p, C)
-        converged = False
+        converged, last = False, np.inf
+        factor: FloatArray | None = None  # kept while steps with it shrink fast
         for _ in range(tuning.max_steps):
             p = np.exp(log_p)
             gradient = (design.T @ (weights[:, None] * (indicators - p)) - precision * C).T.ravel()
-            H = _precision_matrix(design, p, weights, precision)
-            factor, status = dpotrf(H, lower=1, clean=1)
-            if status != 0:
-                raise np.linalg.LinAlgError("The information is not positive definite.")
+            if factor is None:
+                factor = _factor(_precision_matrix(design, p, weights, precision))
             step, _ = dpotrs(factor, gradient, lower=1)
-            if float(step @ gradient) < tuning.tolerance:
+            decrement = float(step @ gradient)
+            if decrement < tuning.tolerance:
                 converged = True
                 break
+            if decrement > _SHRINKS * last:
+                factor, last = None, np.inf
+                continue
+            last = decrement
             move = step.reshape(K, -1).T
             for _ in range(tuning.max_halvings):
                 trial = log_softmax(design @ (C + move), axis=1)
@@ -170,6 +175,8 @@ class MultinomialModel:
                 move = 0.5 * move
             else:
                 break
+        H = _precision_matrix(design, np.exp(log_p), weights, precision)
+        factor = _factor(H)
         log_det = 2 * float(np.log(factor.diagonal()).sum())
         evidence = value + 0.5 * K * float(np.log(precision).sum()) - 0.5 * log_det
         p = np.exp(log_p)
@@ -182,6 +189,13 @@ class MultinomialModel:
         information.flat[:: len(H) + 1] -= np.where(scales, np.tile(precision[:, 0], K), 0.0)
         mode = Mode(C.T.ravel(), information, (np.flatnonzero(scales),), (np.tile(variances, K),))
         return evidence, mode, fit
+
+
+def _factor(H: FloatArray) -> FloatArray:
+    factor, status = dpotrf(H, lower=1, clean=1)
+    if status != 0:
+        raise np.linalg.LinAlgError("The information is not positive definite.")
+    return np.asarray(factor)
 
 
 def _precision_matrix(

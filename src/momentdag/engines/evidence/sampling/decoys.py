@@ -40,9 +40,10 @@ _N_DECOYS = 12
 _N_DECOYS_OF_FEW = 24  # up to `MAX_VARIABLES` variables, whose scores are few
 _WIDTHS = 4.0
 """Standard deviations of the gains of decoys; those of a wrong model have a long upper tail."""
-_NO_MISFIT = -0.7
-"""Log mean Bayes factor below which decoys tell of no misfit: those of a right model hardly reach
-one half, even in dense graphs, where what they lose differs widely."""
+_NO_MISFIT = 0.0
+_NO_MISFIT_OF_FEW = -0.7
+"""Log mean Bayes factor below which decoys tell of no misfit. It is zero on average if the model is
+right; beside many parents what decoys lose differs widely, and one of twelve often does well."""
 _WORTH_MUCH = 30.0
 """Nats: a parent worth more is there for its own sake."""
 
@@ -155,7 +156,7 @@ def _price(
             for k in decoys
         ]
         mean_factor = float(np.logaddexp.reduce(gains)) - float(np.log(len(gains)))
-        if mean_factor < _NO_MISFIT:
+        if mean_factor < (_NO_MISFIT if len(gains) == _N_DECOYS else _NO_MISFIT_OF_FEW):
             return 0.0
         # Among few decoys the largest gains, which make the mean, are missing: extrapolate.
         return max(mean_factor, float(np.mean(gains) + _WIDTHS * np.std(gains)), 0.0)
