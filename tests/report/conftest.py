@@ -1,8 +1,10 @@
 """One small fit with a hostile column name, its report, and a real browser that opens it."""
 
+import json
 import os
 import shutil
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -113,3 +115,30 @@ def wide_report(tmp_path_factory):
     estimator.adopt(FitResult(posterior, None, posterior.draw(0), observed))
     path = tmp_path_factory.mktemp("wide") / "report.html"
     return md.report.write_report(estimator, data, path)
+
+
+def requests(driver):
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    sent = [message for message in messages if message["method"] == "Network.requestWillBeSent"]
+    return [message["params"]["request"]["url"] for message in sent]
+
+
+@pytest.fixture(scope="session")
+def opened(browser):
+    """Return how to show a report, loading it if it is not open; it must stay quiet."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    @contextmanager
+    def show(report):
+        if browser.current_url != report.as_uri():
+            browser.get_log("browser"), browser.get_log("performance")  # of the page before
+            browser.get(report.as_uri())
+            ready = "return document.documentElement.dataset.ready === 'true'"
+            # Drawing takes a second, on a busy machine some.
+            WebDriverWait(browser, 30).until(lambda driver: driver.execute_script(ready))
+        yield browser
+        assert browser.get_log("browser") == []
+        asked = [url for url in requests(browser) if not url.startswith(("file:", "data:"))]
+        assert asked == []
+
+    return show

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from momentdag.report.doubt import DoubtContent, PlainEdges, gather_doubt
 from momentdag.report.draws import PackedDraws, pack_draws
 from momentdag.report.picture import MIN_PROBABILITY, Picture, draw_picture
 from momentdag.report.variables import Effort, VariableContent, describe_variables
+from momentdag.report.whatif import WhatIfContent, describe_what_if
 from momentdag.report.world import WorldContent, check_model
 from momentdag.table import Dataset
 from momentdag.table.experimental import undisturbed_rows
@@ -59,6 +61,8 @@ class ReportContent:
         Whether the model reproduces the data; None without mechanisms.
     change : ChangeContent or None
         What each regime changed; None without regimes.
+    whatif : WhatIfContent or None
+        What happens to outcomes if causes are set; None without mechanisms or causes.
     columns : ColumnsContent
         What was done to each column.
     edges : list of dict
@@ -86,6 +90,7 @@ class ReportContent:
     picture: Picture
     world: WorldContent | None
     change: ChangeContent | None
+    whatif: WhatIfContent | None
     columns: ColumnsContent
     edges: list[dict[str, Any]]
     strongest: dict[str, list[dict[str, Any]]]
@@ -107,6 +112,8 @@ def gather_content(
     knowledge: Knowledge | None,
     effort: Effort,
     account: Account | None = None,
+    outcomes: Sequence[str] | None = None,
+    run: str = "RUN",
 ) -> ReportContent:
     """Compute everything the page shows."""
     posterior = estimator.posterior_
@@ -141,6 +148,7 @@ def gather_content(
         picture=draw_picture(estimator),
         world=check_model(estimator, usual),
         change=describe_change(estimator),
+        whatif=describe_what_if(estimator, run, outcomes, effort.what_if),
         columns=describe_columns(estimator.result_.observed, dataset, account),
         edges=_edge_rows(estimator, only),
         strongest={

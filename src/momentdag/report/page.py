@@ -32,12 +32,16 @@ _SCRIPTS = (
     "tables.js",
     "questions.js",
     "criticism.js",
+    "responses.js",
+    "maps.js",
+    "whatif.js",
     "main.js",
 )
 _SECTIONS = (
     ("glance", "At a glance"),
     ("world", "Model check"),
     ("change", "What changed"),
+    ("whatif", "What if"),
     ("columns", "Columns"),
     ("graphs", "Graphs"),
     ("edges", "Edges"),
@@ -94,6 +98,7 @@ def render_page(content: ReportContent) -> str:
             if (name != "knowledge" or content.audit is not None)
             and (name != "change" or content.change is not None)
             and (name != "world" or content.world is not None)
+            and (name != "whatif" or content.whatif is not None)
         ],
         min_probability=MIN_PROBABILITY,
         css=Markup(_static("report.css")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from momentdag.posterior import Posterior
 from momentdag.report.curves import Curve, draw_mechanisms, parent_curves
 from momentdag.report.doubt import Misfit, misfit_of
 from momentdag.report.levels import Form, form_of, level_shares, names_of_levels
+from momentdag.report.whatif import WhatIfEffort
 from momentdag.table import Observed
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Effort:
         first.
     n_parts : int
         Causes among which variance is decomposed, over all targets together, in the same order.
+    what_if : WhatIfEffort
     """
 
     n_draws: int = 40
@@ -55,6 +57,7 @@ class Effort:
     n_shown: int = 300
     n_lever_searches: int = 30
     n_parts: int = 60
+    what_if: WhatIfEffort = field(default_factory=WhatIfEffort)
 
 
 @dataclass(frozen=True)

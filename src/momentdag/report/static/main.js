@@ -7,4 +7,5 @@ startVariable();
 startTables();
 startQuestions();
 startCriticism();
+startWhatIf();
 document.documentElement.dataset.ready = "true";
