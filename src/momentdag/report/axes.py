@@ -81,6 +81,14 @@ class Axis:
             return float(int(position))
         return float(np.exp(position)) if self.is_log else float(position)
 
+    def spell(self, position: float) -> str:
+        """Return the value at a position as text."""
+        if self.labels:
+            return self.labels[int(position)]
+        if self.is_log or self.steps:
+            return f"{self.in_file(position):.4g}"
+        return f"{position:.{max(0, _decimals(float(np.ptp(self.nodes))))}f}"
+
 
 def make_axis(inputs: EffectInputs, name: str, n_nodes: int) -> Axis | None:
     """Return the axis of a cause: the central 90 % of a number, all of few levels.
@@ -114,6 +122,11 @@ def make_axis(inputs: EffectInputs, name: str, n_nodes: int) -> Axis | None:
 
 def _short(low: float, high: float) -> FloatArray:
     """Return ends with few digits within the range, as a slider shows them."""
-    digits = _DIGITS - 1 - int(np.floor(np.log10(max(high - low, np.finfo(float).tiny))))
-    ends = np.array([np.ceil(low * 10.0**digits), np.floor(high * 10.0**digits)]) / 10.0**digits
+    unit = 10.0 ** -_decimals(high - low)
+    ends = np.array([np.ceil(low / unit), np.floor(high / unit)]) * unit
     return ends if ends[0] < ends[1] else np.array([low, high])
+
+
+def _decimals(span: float) -> int:
+    """Return how many decimals tell values of a range apart; negative of a large one."""
+    return _DIGITS - 1 - int(np.floor(np.log10(max(span, np.finfo(float).tiny))))

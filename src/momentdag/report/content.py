@@ -27,6 +27,7 @@ from momentdag.report.columns import Account, ColumnsContent, describe_columns
 from momentdag.report.convergence import Convergence, check_convergence
 from momentdag.report.doubt import DoubtContent, PlainEdges, gather_doubt
 from momentdag.report.draws import PackedDraws, pack_draws
+from momentdag.report.headline import Headline, write_headline
 from momentdag.report.picture import MIN_PROBABILITY, Picture, draw_picture
 from momentdag.report.variables import Effort, VariableContent, describe_variables
 from momentdag.report.whatif import WhatIfContent, describe_what_if
@@ -51,6 +52,7 @@ class ReportContent:
     Parameters
     ----------
     title : str
+    headline : Headline
     names : tuple of str
     n_samples : int
     n_rows_shown : int
@@ -83,6 +85,7 @@ class ReportContent:
     """
 
     title: str
+    headline: Headline
     names: tuple[str, ...]
     n_samples: int
     n_rows_shown: int
@@ -139,28 +142,42 @@ def gather_content(
         audit = audit_knowledge(posterior, knowledge, used=knowledge == estimator.knowledge)
     choices: tuple[EdgeChoice, ...] = ("mean", "variance")
     only = posterior.variance_only_causes()
+    strongest: dict[str, list[dict[str, Any]]] = {
+        **{choice: _strongest(posterior, choice) for choice in choices},
+        "variance_only": _strongest_pairs(only),
+    }
+    world, doubt = check_model(estimator, usual), gather_doubt(posterior)
+    whatif = describe_what_if(estimator, run, outcomes, effort.what_if)
+    headline = write_headline(
+        len(posterior.names),
+        strongest,
+        {c: len(posterior.edge_table(c, min_probability=_LIKELY)) for c in choices},
+        None if world is None else world.grade,
+        convergence.grade,
+        doubt,
+        0 if criticised is None else len(criticised[1].groups),
+        whatif,
+    )
     return ReportContent(
         title=title,
+        headline=headline,
         names=posterior.names,
         n_samples=dataset.n_samples,
         n_rows_shown=len(shown),
         provenance=posterior.provenance.to_dict(),
         picture=draw_picture(estimator),
-        world=check_model(estimator, usual),
+        world=world,
         change=describe_change(estimator),
-        whatif=describe_what_if(estimator, run, outcomes, effort.what_if),
+        whatif=whatif,
         columns=describe_columns(estimator.result_.observed, dataset, account),
         edges=_edge_rows(estimator, only),
-        strongest={
-            **{choice: _strongest(posterior, choice) for choice in choices},
-            "variance_only": _strongest_pairs(only),
-        },
+        strongest=strongest,
         draws=pack_draws(posterior),
         variables=describe_variables(estimator, checked.values, shown, effort),
         screening=None if screened is None else screened[1],
         criticism=None if criticised is None else criticised[1],
         convergence=convergence,
-        doubt=gather_doubt(posterior),
+        doubt=doubt,
         audit=audit,
         assumptions=assumptions,
         has_mechanisms=estimator.scm_ is not None,

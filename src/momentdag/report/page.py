@@ -60,6 +60,7 @@ _FOR_TEMPLATES = {
     "change",
     "columns",
     "strongest",
+    "headline",
     "doubt",
     "audit",
     "assumptions",

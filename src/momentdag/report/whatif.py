@@ -36,6 +36,7 @@ Key: TypeAlias = tuple[str, ...]
 
 _MIN_CAUSE = 0.1  # least probability of a path from a cause to an outcome
 _REACH = 2.3  # thresholds reach sinh of this, about 5 sds, to either side of the mean
+_SECOND = 1.1
 _MOST_LEVELS = 8  # of a discrete outcome at which its distribution is computed
 
 
@@ -124,6 +125,8 @@ class OutcomeContent:
         For each cause and each pair of causes (names joined by a tab) what was computed.
     robust : dict
         In the same way the setting with the least variance that keeps the mean.
+    best, best_text : str
+        The best of these, and its setting in words; empty if there is none.
     accuracy : Accuracy
     """
 
@@ -142,6 +145,8 @@ class OutcomeContent:
     today: dict[str, Any]
     tables: dict[str, dict[str, Any]]
     robust: dict[str, RobustSetting | None]
+    best: str
+    best_text: str
     accuracy: Accuracy
 
 
@@ -414,8 +419,24 @@ def _describe(
         tables.pop(""),
         tables,
         robust,
+        *_best(target, robust),
         accuracy,
     )
+
+
+def _best(target: _Target, robust: Mapping[str, RobustSetting | None]) -> tuple[str, str]:
+    """Return which robust setting is the best, and the setting in words."""
+    found = {key: one for key, one in robust.items() if one is not None}
+    if not found:
+        return "", ""
+    # A second lever must be worth its trouble.
+    best = min(found, key=lambda key: found[key].variance_ratio * (_SECOND if "\t" in key else 1))
+    table = target.tables[tuple(best.split("\t"))]
+    settings = [
+        f"{axis.name} to {axis.spell(position)}"
+        for axis, position in zip(table.axes, found[best].positions, strict=True)
+    ]
+    return best, " and ".join(settings)
 
 
 def _axes_for_page(

@@ -131,14 +131,10 @@ const spell = (value, what) => (what === "risk" ? (value > 0 && value < 0.001 ? 
 
 function showRobust(hidden) {
   const { outcome } = whatif;
-  const found = Object.entries(outcome.robust).filter(([, robust]) => robust !== null);
   if (outcome.is_binary) { byId("robust").replaceChildren("The variance of two values follows from their probability: there is nothing to steady."); return; }
   if (outcome.is_refused) { byId("robust").replaceChildren("Nothing is recommended, because this answer is not to be used."); return; }
-  if (!found.length) { byId("robust").replaceChildren(`No setting computed here steadies ${outcome.name} and surely keeps its mean.`); return; }
-  // A second lever must be worth its trouble.
-  const cost = ([key, robust]) => robust.variance_ratio * (key.includes("\t") ? 1.1 : 1);
-  const [key, best] = found.sort((a, b) => cost(a) - cost(b))[0];
-  const causes = outcome.causesOf(key);
+  if (!outcome.best) { byId("robust").replaceChildren(`No setting computed here steadies ${outcome.name} and surely keeps its mean.`); return; }
+  const best = outcome.robust[outcome.best], causes = outcome.causesOf(outcome.best);
   const stops = causes.map((name, k) => whatif.axes[name].nearest(best.positions[k]));
   const what = causes.map((name, k) => `${name} to ${whatif.axes[name].text(stops[k])}`).join(" and ");
   byId("robust").replaceChildren(
