@@ -28,6 +28,7 @@ _SCRIPTS = (
     "plots.js",
     "curves.js",
     "graph.js",
+    "neighbourhood.js",
     "variable.js",
     "tables.js",
     "questions.js",

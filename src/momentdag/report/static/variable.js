@@ -1,7 +1,7 @@
 // The selected variable: its parents, curves, levers, and where its variance comes from.
 function startVariable() {
   chosen.listeners.push(showVariable);
-  byId("threshold").addEventListener("input", () => showAbout(chosen.variable));
+  byId("threshold").addEventListener("change", () => showAbout(chosen.variable));
   showVariable(chosen.variable);
 }
 
