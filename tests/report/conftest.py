@@ -154,7 +154,8 @@ def opened(browser):
             WebDriverWait(browser, 30).until(lambda driver: driver.execute_script(ready))
         yield browser
         assert browser.get_log("browser") == []
-        asked = [url for url in requests(browser) if not url.startswith(("file:", "data:"))]
+        own = ("file:", "data:", "blob:")
+        asked = [url for url in requests(browser) if not url.startswith(own)]
         assert asked == []
 
     return show

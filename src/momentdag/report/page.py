@@ -16,6 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from momentdag._version import __version__
 from momentdag.report.content import ReportContent
+from momentdag.report.glossary import GLOSSARY
 from momentdag.report.json import dump_for_script, to_plain_values
 from momentdag.report.picture import MIN_PROBABILITY
 
@@ -36,6 +37,8 @@ _SCRIPTS = (
     "responses.js",
     "maps.js",
     "whatif.js",
+    "downloads.js",
+    "glossary.js",
     "main.js",
 )
 _SECTIONS = (
@@ -87,12 +90,14 @@ def render_page(content: ReportContent) -> str:
     values = to_plain_values(content)
     script = '"use strict";\n(() => {\n' + "".join(map(_static, _SCRIPTS)) + "})();\n"
     for_scripts = {key: value for key, value in values.items() if key not in _FOR_TEMPLATES}
+    for_scripts["glossary"] = GLOSSARY
     for_scripts["first"], for_scripts["first_path"] = _opening(content)
     return environment.get_template("report.html").render(
         **values,
         version=__version__,
         engine=content.provenance["engine"],
         options=json.dumps(content.provenance["options"], indent=2),
+        glossary=GLOSSARY,
         n_kept=content.draws.n_draws,
         sections=[
             (name, label)

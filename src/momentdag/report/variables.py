@@ -109,6 +109,8 @@ class VariableContent:
         Where the variance comes from; None if not computed.
     misfit : Misfit or None
         How far its rows speak against the model; None if not measured.
+    is_log : bool
+        Whether it is the logarithm of what the file holds; curves are of the logarithm.
     """
 
     summary: dict[str, float]
@@ -127,6 +129,7 @@ class VariableContent:
     recommendation: str | None
     parts: list[Part] | None
     misfit: Misfit | None
+    is_log: bool
 
 
 def describe_variables(
@@ -174,6 +177,7 @@ def describe_variables(
                 *_lever_content(ranking),
                 _parts(estimator, name, forms[name], effort) if name in decomposed else None,
                 misfit_of(posterior, name),
+                name in observed.log_columns,
             )
         )
     return described
@@ -194,7 +198,7 @@ def _label(observed: Observed, name: str, form: Form) -> str:
         return f"P({name})"
     if form == "probability":
         return f"P({name} = {names_of_levels(observed, name)[-1]})"
-    return f"mean of {name}"
+    return f"mean of log {name}" if name in observed.log_columns else f"mean of {name}"
 
 
 def _step(observed: Observed, name: str, form: Form) -> float | None:

@@ -8,4 +8,6 @@ startTables();
 startQuestions();
 startCriticism();
 startWhatIf();
+startGlossary();
+startDownloads();
 document.documentElement.dataset.ready = "true";

@@ -117,10 +117,10 @@ function answerWhatIf() {
   const then = outcome.at(key, causes.map((name) => whatif.axes[name].position(set.get(name))), limits);
   const hidden = outcome.is_refused && !whatif.forced;
   const rows = outcome.is_binary ? [["probability", "mean"]] : [["mean", "mean"], ["spread (sd)", "sd"], ["outside limits", "risk"]];
-  const cell = (values, what) => (hidden || !values ? make("td", {}, "–") : make("td", { "data-value": values[0] },
+  const cell = (values, what) => (hidden || !values ? make("td", {}, "–") : make("td", { "data-value": values[0], "data-low": values[1], "data-high": values[2] },
     make("b", {}, spell(values[0], what)), make("span", { class: "interval" }, `${spell(values[1], what)} to ${spell(values[2], what)}`)));
   byId("whatif-table").tBodies[0].replaceChildren(...rows.filter(([, what]) => what !== "risk" || then.risk).map(([label, what]) =>
-    make("tr", { "data-what": what }, make("th", { scope: "row" }, label), cell(today[what], what), cell(set.size ? then[what] : null, what))));
+    make("tr", { "data-what": what }, make("th", { scope: "row" }, label, " ", whatIs(label)), cell(today[what], what), cell(set.size ? then[what] : null, what))));
   showRobust(hidden);
   byId("whatif-command").textContent = commandOf(outcome);
   byId("copied").textContent = "";
