@@ -34,7 +34,13 @@ def test_how_accurate_the_page_is_was_measured(described):
 
 def test_few_rows_are_not_enough_where_the_page_is_too_far_off(fit):
     strict = dataclasses.replace(SMALL, worst=0.0, most_rows=64)
-    assert describe_what_if(fit, effort=strict).n_rows == 64
+    assert describe_what_if(fit, effort=strict).outcomes[0].n_rows == 64
+
+
+def test_a_dense_graph_has_one_map_of_each_outcome(mixed_fit):
+    few = dataclasses.replace(SMALL, n_outcomes=2, n_map_edges=0)
+    for outcome in describe_what_if(mixed_fit, effort=few).outcomes:
+        assert len([key for key in outcome.tables if "\t" in key]) == (len(outcome.causes) > 1)
 
 
 def test_the_spread_can_be_steadied(described):

@@ -47,7 +47,10 @@ class WhatIfEffort:
     Parameters
     ----------
     n_outcomes, n_causes, n_mapped : int
-        Outcomes; causes of each; causes of which every pair has a map.
+        Outcomes; causes of each; causes of which every pair has a map if there is room for it.
+    n_map_edges : int
+        Room for maps: their number times the expected number of edges, for a dense graph takes
+        longer to simulate. Each outcome has one map at least.
     n_nodes, n_map_nodes : int
         Settings of a cause that are computed, alone and in a map.
     n_thresholds : int
@@ -64,11 +67,12 @@ class WhatIfEffort:
     n_outcomes: int = 3
     n_causes: int = 6
     n_mapped: int = 3
-    n_nodes: int = 13
+    n_map_edges: int = 150
+    n_nodes: int = 11
     n_map_nodes: int = 7
     n_thresholds: int = 29
-    n_rows: int = 32
-    most_rows: int = 64
+    n_rows: int = 16
+    most_rows: int = 32
     n_checks: int = 3
     n_check_draws: int = 50
     worst: float = 0.01
@@ -128,6 +132,8 @@ class OutcomeContent:
     best, best_text : str
         The best of these, and its setting in words; empty if there is none.
     accuracy : Accuracy
+    n_rows : int
+        Noise rows in each draw.
     """
 
     name: str
@@ -148,6 +154,7 @@ class OutcomeContent:
     best: str
     best_text: str
     accuracy: Accuracy
+    n_rows: int
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,7 @@ class WhatIfContent:
     axes : dict
         For each cause kind, labels, steps, is_log, typical (``first``: the node nearest to it), and
         packed positions of its nodes: ``nodes`` alone, ``map_nodes`` in a map.
-    n_draws, n_rows : int
+    n_draws : int
     run : str
         The run folder that the command names.
     """
@@ -168,7 +175,6 @@ class WhatIfContent:
     outcomes: list[OutcomeContent]
     axes: dict[str, dict[str, Any]]
     n_draws: int
-    n_rows: int
     run: str
 
 
@@ -223,17 +229,21 @@ def describe_what_if(
     targets = [target for target in targets if target.causes]
     if not targets:
         return None
-    n_rows = how.n_rows
-    accuracies = _compute(inputs, targets, known, how, n_rows)
-    if any(max(one.mean, one.sd) > how.worst for one in accuracies.values()):
-        n_rows = how.most_rows
-        accuracies = _compute(inputs, targets, known, how, n_rows)
-    described = [
-        _describe(estimator, inputs, target, accuracies[target.name]) for target in targets
+    rows = dict.fromkeys([target.name for target in targets], how.n_rows)
+    accuracies = _compute(inputs, targets, known, how, how.n_rows)
+    poor = [
+        target
+        for target in targets
+        if max(accuracies[target.name].mean, accuracies[target.name].sd) > how.worst
     ]
-    return WhatIfContent(
-        described, _axes_for_page(inputs, known, how), MonteCarlo().n_draws, n_rows, run
-    )
+    if poor:
+        rows |= dict.fromkeys([target.name for target in poor], how.most_rows)
+        accuracies |= _compute(inputs, poor, known, how, how.most_rows)
+    described = [
+        _describe(estimator, inputs, target, accuracies[target.name], rows[target.name])
+        for target in targets
+    ]
+    return WhatIfContent(described, _axes_for_page(inputs, known, how), MonteCarlo().n_draws, run)
 
 
 def _choose(
@@ -300,13 +310,33 @@ def _compute(
             singles.setdefault((cause,), []).append(target)
     _fill(inputs, samples, targets, singles, axes)
     coarse = {name: axis.coarse(how.n_map_nodes) for name, axis in axes.items()}
+    _fill(inputs, samples, targets, _pairs(inputs, targets, how), coarse)
+    return _measure(inputs, targets, how)
+
+
+def _pairs(
+    inputs: EffectInputs, targets: Sequence[_Target], how: WhatIfEffort
+) -> dict[Key, list[_Target]]:
+    """Return the pairs of causes that have maps, and of which targets."""
+    ranked = [
+        list(itertools.combinations(_ranked(target)[: how.n_mapped], 2)) for target in targets
+    ]
+    edges = sum(
+        float(inputs.posterior.edge_probabilities(moment).to_numpy().sum())
+        for moment in ("mean", "variance")
+    )
+    share = len(targets) / max(how.n_outcomes, 1)
+    room = max(len(targets), int(share * how.n_map_edges / max(edges, 1.0)))
     pairs: dict[Key, list[_Target]] = {}
-    for target in targets:
-        for pair in itertools.combinations(_ranked(target)[: how.n_mapped], 2):
+    # The first pair of every target comes before the second one of any.
+    for place in itertools.zip_longest(*ranked):
+        for target, pair in zip(targets, place, strict=True):
+            if pair is None or room == 0:
+                continue
             first, second = sorted(pair, key=inputs.names.index)
             pairs.setdefault((first, second), []).append(target)
-    _fill(inputs, samples, targets, pairs, coarse)
-    return _measure(inputs, targets, how)
+            room -= 1
+    return pairs
 
 
 def _fill(
@@ -385,7 +415,7 @@ def _limits(inputs: EffectInputs, name: str) -> tuple[float, float]:
 
 
 def _describe(
-    estimator: MomentDAG, inputs: EffectInputs, target: _Target, accuracy: Accuracy
+    estimator: MomentDAG, inputs: EffectInputs, target: _Target, accuracy: Accuracy, n_rows: int
 ) -> OutcomeContent:
     name = target.name
     mean, sd = (float(inputs.summary.loc[name, key]) for key in ("mean", "sd"))
@@ -421,6 +451,7 @@ def _describe(
         robust,
         *_best(target, robust),
         accuracy,
+        n_rows,
     )
 
 

@@ -50,7 +50,7 @@ function showOutcome(k) {
   byId("whatif-trust").className = `verdict ${outcome.grade === "fine" ? "fine" : "doubtful"}`;
   byId("whatif-force").hidden = !outcome.is_refused;
   const { accuracy } = outcome;
-  byId("whatif-accuracy").textContent = `Computed when this page was written, at settings on a grid, in the ${content.whatif.n_draws} posterior draws that momentdag effects takes (${content.whatif.n_rows} rows of noise in each instead of 512), and interpolated between them. Compared with momentdag effects at ${accuracy.n_settings} settings between those of the grid, ${outcome.name} was off by at most ${percentOf(accuracy.mean)} of its sd in the mean${outcome.is_binary ? "" : `, ${percentOf(accuracy.sd)} in the sd${hasRisk ? ` and ${percentOf(accuracy.risk)} of all cases in the risk` : ""}`}. At most two causes can be set together here; the command line sets any number.`;
+  byId("whatif-accuracy").textContent = `Computed when this page was written, at settings on a grid, in the ${content.whatif.n_draws} posterior draws that momentdag effects takes (${outcome.n_rows} rows of noise in each instead of 512), and interpolated between them. Compared with momentdag effects at ${accuracy.n_settings} settings between those of the grid, ${outcome.name} was off by at most ${percentOf(accuracy.mean)} of its sd in the mean${outcome.is_binary ? "" : `, ${percentOf(accuracy.sd)} in the sd${hasRisk ? ` and ${percentOf(accuracy.risk)} of all cases in the risk` : ""}`}. At most two causes can be set together here; the command line sets any number.`;
   drawCauses();
   showPairs();
   readLimits();
