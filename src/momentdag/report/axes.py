@@ -111,7 +111,8 @@ def make_axis(inputs: EffectInputs, name: str, n_nodes: int) -> Axis | None:
             shown = inputs.to_file(name, np.linspace(ends[0], ends[1], n_nodes))
         else:
             inside = levels[(levels >= low) & (levels <= high)]
-            steps = tuple(float(value) for value in inside)
+            # Back from a logarithm 48 is 48.00000000000001.
+            steps = tuple(float(f"{value:.10g}") for value in inside)
             kept = np.unique(np.linspace(0, len(inside) - 1, n_nodes).round().astype(int))
             shown = inside[kept]
     if len(shown) < 2:
