@@ -12,7 +12,7 @@ import momentdag as md
 from momentdag.report.content import gather_content
 from momentdag.report.page import render_page
 from momentdag.report.variables import Effort
-from momentdag.report.whatif import WhatIfEffort
+from momentdag.report.whatif_grids import WhatIfEffort
 from momentdag.table import Dataset
 
 FEW = WhatIfEffort(

@@ -6,7 +6,8 @@ import momentdag as md
 from momentdag.effects.trust import Trust
 from momentdag.errors import OptionError
 from momentdag.report import whatif
-from momentdag.report.whatif import WhatIfEffort, describe_what_if
+from momentdag.report.whatif import describe_what_if
+from momentdag.report.whatif_grids import WhatIfEffort
 
 SMALL = WhatIfEffort(n_outcomes=1, n_nodes=5, n_map_nodes=3, n_checks=1, n_check_draws=20)
 

@@ -15,7 +15,7 @@ from momentdag.posterior import Posterior
 from momentdag.report.curves import Curve, draw_mechanisms, parent_curves
 from momentdag.report.doubt import Misfit, misfit_of
 from momentdag.report.levels import Form, form_of, level_shares, names_of_levels
-from momentdag.report.whatif import WhatIfEffort
+from momentdag.report.whatif_grids import WhatIfEffort
 from momentdag.table import Observed
 
 if TYPE_CHECKING:
