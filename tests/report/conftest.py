@@ -1,8 +1,10 @@
 """One small fit with a hostile column name, its report, and a real browser that opens it."""
 
+import json
 import os
 import shutil
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -100,10 +102,27 @@ def browser():
 @pytest.fixture(scope="session")
 def wide_report(tmp_path_factory):
     """The report of drawn graph pairs over 50 variables, without mechanisms."""
-    d, n_draws = 50, 200
     rng = np.random.default_rng(0)
-    chance = np.triu(rng.choice([0.0, 0.05, 0.3, 0.95], size=(2, d, d), p=[0.7, 0.25, 0.03, 0.02]))
-    mean, variance = rng.random((n_draws, 2, d, d)).swapaxes(0, 1) < chance[:, None]
+    chance = rng.choice([0.0, 0.05, 0.3, 0.95], size=(2, 50, 50), p=[0.7, 0.25, 0.03, 0.02])
+    return report_by_hand(rng, chance, tmp_path_factory.mktemp("wide"))
+
+
+@pytest.fixture(scope="session")
+def dense_report(tmp_path_factory):
+    """The report of 31 variables with 240 edges of probability one half or more."""
+    rng = np.random.default_rng(1)
+    chance = np.zeros((2, 31, 31))
+    places = np.argwhere(np.triu(np.ones((31, 31)), 1))
+    for k, n in enumerate((160, 80)):
+        chosen = places[rng.choice(len(places), n, replace=False)]
+        chance[k, chosen[:, 0], chosen[:, 1]] = rng.uniform(0.65, 1.0, n)
+    return report_by_hand(rng, chance, tmp_path_factory.mktemp("dense"))
+
+
+def report_by_hand(rng, chance, folder):
+    """Write the report of drawn graph pairs whose edges have these chances (2, d, d)."""
+    d, n_draws = chance.shape[1], 200
+    mean, variance = rng.random((n_draws, 2, d, d)).swapaxes(0, 1) < np.triu(chance)[:, None]
     for graphs in (mean, variance):
         graphs[:, range(d), range(d)] = False
     data = pd.DataFrame(rng.normal(size=(500, d)), columns=[f"x{k}" for k in range(d)])
@@ -111,5 +130,32 @@ def wide_report(tmp_path_factory):
     estimator = md.MomentDAG()
     observed = md.Dataset.from_table(data).observe()
     estimator.adopt(FitResult(posterior, None, posterior.draw(0), observed))
-    path = tmp_path_factory.mktemp("wide") / "report.html"
-    return md.report.write_report(estimator, data, path)
+    return md.report.write_report(estimator, data, folder / "report.html")
+
+
+def requests(driver):
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    sent = [message for message in messages if message["method"] == "Network.requestWillBeSent"]
+    return [message["params"]["request"]["url"] for message in sent]
+
+
+@pytest.fixture(scope="session")
+def opened(browser):
+    """Return how to show a report, loading it if it is not open; it must stay quiet."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    @contextmanager
+    def show(report):
+        if browser.current_url != report.as_uri():
+            browser.get_log("browser"), browser.get_log("performance")  # of the page before
+            browser.get(report.as_uri())
+            ready = "return document.documentElement.dataset.ready === 'true'"
+            # Drawing takes a second, on a busy machine some.
+            WebDriverWait(browser, 30).until(lambda driver: driver.execute_script(ready))
+        yield browser
+        assert browser.get_log("browser") == []
+        own = ("file:", "data:", "blob:")
+        asked = [url for url in requests(browser) if not url.startswith(own)]
+        assert asked == []
+
+    return show

@@ -2,10 +2,8 @@
 
 import base64
 import hashlib
-import json
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -22,29 +20,10 @@ ARTEFACTS = Path(__file__).parents[2] / "artefacts"
 _PATIENCE = 30  # seconds; drawing takes one, a busy machine some
 
 
-def requests(driver):
-    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    sent = [message for message in messages if message["method"] == "Network.requestWillBeSent"]
-    return [message["params"]["request"]["url"] for message in sent]
-
-
-@contextmanager
-def opened(browser, report):
-    """Show a report, loading it if it is not open; no console messages or requests may follow."""
-    if browser.current_url != report.as_uri():
-        browser.get_log("browser"), browser.get_log("performance")  # of the page before
-        browser.get(report.as_uri())
-        ready = "return document.documentElement.dataset.ready === 'true'"
-        WebDriverWait(browser, _PATIENCE).until(lambda driver: driver.execute_script(ready))
-    yield browser
-    assert browser.get_log("browser") == []
-    assert [url for url in requests(browser) if not url.startswith(("file:", "data:"))] == []
-
-
 @pytest.fixture
-def page(browser, report):
+def page(opened, report):
     """Share one load of the report: every test puts back the controls it changes."""
-    with opened(browser, report) as driver:
+    with opened(report) as driver:
         yield driver
 
 
@@ -274,8 +253,8 @@ def test_a_screenshot_is_kept(page):
 
 
 @pytest.fixture
-def mixed_page(browser, mixed_report):
-    with opened(browser, mixed_report) as driver:
+def mixed_page(opened, mixed_report):
+    with opened(mixed_report) as driver:
         yield driver
 
 
@@ -351,14 +330,14 @@ def test_a_screenshot_of_the_mixed_report_is_kept(mixed_page, mixed_data):
 
 
 @pytest.mark.slow  # runs the demo, which fits eleven variables
-def test_the_report_of_the_demo(browser, tmp_path):
+def test_the_report_of_the_demo(opened, tmp_path):
     program = Path(sys.executable).with_name("momentdag")
     small = ("--cells", "100", "--draws", "60", "--jobs", "1")
     subprocess.run(
         [program, "demo", *small, "-o", tmp_path / "demo"], check=True, capture_output=True
     )
     posterior = md.Posterior.load(tmp_path / "demo" / "posterior.zip")
-    with opened(browser, tmp_path / "demo" / "report.html") as driver:
+    with opened(tmp_path / "demo" / "report.html") as driver:
         slide_to(driver, 0.05)
         before = visible_edges(driver)
         slide_to(driver, 0.95)
@@ -380,12 +359,12 @@ def test_the_report_of_the_demo(browser, tmp_path):
 
 
 @pytest.mark.slow
-def test_fifty_variables_answer_at_once(browser, wide_report):
+def test_fifty_variables_answer_at_once(opened, wide_report):
     timed = (
         "const before = performance.now(); arguments[0].value = arguments[1];"
         "arguments[0].dispatchEvent(new Event('input')); return performance.now() - before"
     )
-    with opened(browser, wide_report) as driver:
+    with opened(wide_report) as driver:
         assert len(driver.find_elements(By.CSS_SELECTOR, "#canvas .node")) == 50
         slider = driver.find_element(By.ID, "threshold")
         counts, times = [], []

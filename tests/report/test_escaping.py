@@ -12,9 +12,20 @@ import momentdag as md
 from momentdag.report.content import gather_content
 from momentdag.report.page import render_page
 from momentdag.report.variables import Effort
+from momentdag.report.whatif_grids import WhatIfEffort
 from momentdag.table import Dataset
 
-QUICK = Effort(n_draws=4, n_rows=16)
+FEW = WhatIfEffort(
+    n_outcomes=1,
+    n_causes=2,
+    n_nodes=3,
+    n_map_nodes=3,
+    n_rows=8,
+    n_checks=1,
+    n_check_draws=2,
+    worst=9,
+)
+QUICK = Effort(n_draws=4, n_rows=16, what_if=FEW)
 PLAIN = ("alpha", "beta", "gamma", "delta")
 HOSTILE = (
     "<script>alert(1)</script>",

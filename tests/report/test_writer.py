@@ -62,6 +62,14 @@ def test_the_embedded_content_is_what_the_fit_says(elements, fit, data):
     assert content["draws"]["n_draws"] == fit.posterior_.n_draws
 
 
+def test_three_sentences_stand_on_top(page):
+    top = page[page.index('<dl class="headline">') : page.index("</dl>")]
+    assert "Among 3 variables" in top
+    assert "moves only the spread of" in top
+    assert "The model reproduces" in top
+    assert "Confirm it with a trial." in top or "decide what to measure" in top
+
+
 def test_nothing_is_asked_of_the_network(page, elements):
     own = page.replace(elements.scripts["plotly"], "")
     assert not re.search(r"(src|href)=[\"']?(https?:)?//", own)

@@ -25,6 +25,15 @@ def report(
         str | None,
         typer.Option("--title", help="Heading of the report. By default the name of the data."),
     ] = None,
+    outcome: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--outcome",
+            metavar="NAME",
+            help="What can be asked about in the section “What if?”; may be repeated. By default "
+            "the three variables that others move most probably.",
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Write the report of a run: one HTML file for any browser."""
@@ -36,19 +45,27 @@ def report(
         )
     heading = fitted.info.data.source if title is None else title
     if output is None:
-        path = write_into_run(run, fitted.estimator, fitted.data, heading)
+        path = write_into_run(run, fitted.estimator, fitted.data, heading, outcome)
     else:
-        path = md.report.write_report(fitted.estimator, fitted.data, output, title=heading)
+        path = md.report.write_report(
+            fitted.estimator, fitted.data, output, title=heading, outcomes=outcome
+        )
     if json:
         print_json({"report": str(path)})
     else:
         print_line(f"Open the report in a browser: {path}")
 
 
-def write_into_run(run: Path, estimator: md.MomentDAG, data: md.Dataset, title: str) -> Path:
+def write_into_run(
+    run: Path,
+    estimator: md.MomentDAG,
+    data: md.Dataset,
+    title: str,
+    outcomes: list[str] | None = None,
+) -> Path:
     """Write the report of a run into its folder, holding the folder's lock."""
     from momentdag.storage.folder import REPORT
     from momentdag.storage.lock import locked
 
     with locked(run):
-        return md.report.write_report(estimator, data, run / REPORT, title=title)
+        return md.report.write_report(estimator, data, run / REPORT, title=title, outcomes=outcomes)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentdag.report.criticism_groups import FindingGroup, group_findings
 from momentdag.screening import Criticism, Screening, criticise, heteroscedasticity
 from momentdag.table import Dataset
 
@@ -49,8 +50,8 @@ class CriticismContent:
 
     Parameters
     ----------
-    findings : list of str
-        Evidence against the model, each with something to try.
+    groups : list of FindingGroup
+        Evidence against the model by what is wrong, with something to try.
     score : str
         The log score, in a sentence.
     level : float
@@ -68,7 +69,7 @@ class CriticismContent:
         value) and standardised residuals.
     """
 
-    findings: list[str]
+    groups: list[FindingGroup]
     score: str
     level: float
     rows: list[dict[str, Any]]
@@ -105,7 +106,7 @@ def criticise_fit(
     if estimator.scm_ is None or dataset.n_variables > _MAX_CRITICISED:
         return None
     criticism = criticise(estimator, dataset, graph=consensus, n_draws=_N_SCORE_DRAWS)
-    _, *findings, score = criticism.describe().split("\n")
+    score = criticism.describe().split("\n")[-1]
     residuals = criticism.residuals
     n_rows = residuals.dataset.n_samples  # without incomplete ones
     n_quantiles = min(_N_QUANTILES, n_rows)
@@ -117,7 +118,7 @@ def criticise_fit(
         for name in dataset.names
     ]
     return criticism, CriticismContent(
-        [text.removeprefix("- ") for text in findings],
+        group_findings(criticism, estimator.result_.observed.log_columns),
         score,
         criticism.level,
         criticism.to_frame().reset_index().to_dict("records"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,10 @@ from momentdag.report.columns import Account, ColumnsContent, describe_columns
 from momentdag.report.convergence import Convergence, check_convergence
 from momentdag.report.doubt import DoubtContent, PlainEdges, gather_doubt
 from momentdag.report.draws import PackedDraws, pack_draws
+from momentdag.report.headline import Headline, write_headline
 from momentdag.report.picture import MIN_PROBABILITY, Picture, draw_picture
 from momentdag.report.variables import Effort, VariableContent, describe_variables
+from momentdag.report.whatif import WhatIfContent, describe_what_if
 from momentdag.report.world import WorldContent, check_model
 from momentdag.table import Dataset
 from momentdag.table.experimental import undisturbed_rows
@@ -49,6 +52,7 @@ class ReportContent:
     Parameters
     ----------
     title : str
+    headline : Headline
     names : tuple of str
     n_samples : int
     n_rows_shown : int
@@ -59,6 +63,8 @@ class ReportContent:
         Whether the model reproduces the data; None without mechanisms.
     change : ChangeContent or None
         What each regime changed; None without regimes.
+    whatif : WhatIfContent or None
+        What happens to outcomes if causes are set; None without mechanisms or causes.
     columns : ColumnsContent
         What was done to each column.
     edges : list of dict
@@ -79,6 +85,7 @@ class ReportContent:
     """
 
     title: str
+    headline: Headline
     names: tuple[str, ...]
     n_samples: int
     n_rows_shown: int
@@ -86,6 +93,7 @@ class ReportContent:
     picture: Picture
     world: WorldContent | None
     change: ChangeContent | None
+    whatif: WhatIfContent | None
     columns: ColumnsContent
     edges: list[dict[str, Any]]
     strongest: dict[str, list[dict[str, Any]]]
@@ -107,6 +115,8 @@ def gather_content(
     knowledge: Knowledge | None,
     effort: Effort,
     account: Account | None = None,
+    outcomes: Sequence[str] | None = None,
+    run: str = "RUN",
 ) -> ReportContent:
     """Compute everything the page shows."""
     posterior = estimator.posterior_
@@ -132,27 +142,42 @@ def gather_content(
         audit = audit_knowledge(posterior, knowledge, used=knowledge == estimator.knowledge)
     choices: tuple[EdgeChoice, ...] = ("mean", "variance")
     only = posterior.variance_only_causes()
+    strongest: dict[str, list[dict[str, Any]]] = {
+        **{choice: _strongest(posterior, choice) for choice in choices},
+        "variance_only": _strongest_pairs(only),
+    }
+    world, doubt = check_model(estimator, usual), gather_doubt(posterior)
+    whatif = describe_what_if(estimator, run, outcomes, effort.what_if)
+    headline = write_headline(
+        len(posterior.names),
+        strongest,
+        {c: len(posterior.edge_table(c, min_probability=_LIKELY)) for c in choices},
+        None if world is None else world.grade,
+        convergence.grade,
+        doubt,
+        0 if criticised is None else len(criticised[1].groups),
+        whatif,
+    )
     return ReportContent(
         title=title,
+        headline=headline,
         names=posterior.names,
         n_samples=dataset.n_samples,
         n_rows_shown=len(shown),
         provenance=posterior.provenance.to_dict(),
         picture=draw_picture(estimator),
-        world=check_model(estimator, usual),
+        world=world,
         change=describe_change(estimator),
+        whatif=whatif,
         columns=describe_columns(estimator.result_.observed, dataset, account),
         edges=_edge_rows(estimator, only),
-        strongest={
-            **{choice: _strongest(posterior, choice) for choice in choices},
-            "variance_only": _strongest_pairs(only),
-        },
+        strongest=strongest,
         draws=pack_draws(posterior),
         variables=describe_variables(estimator, checked.values, shown, effort),
         screening=None if screened is None else screened[1],
         criticism=None if criticised is None else criticised[1],
         convergence=convergence,
-        doubt=gather_doubt(posterior),
+        doubt=doubt,
         audit=audit,
         assumptions=assumptions,
         has_mechanisms=estimator.scm_ is not None,

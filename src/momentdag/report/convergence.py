@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from momentdag.posterior import Posterior
+from momentdag.posterior.diagnostics import Grade
 
 __all__ = ["Convergence", "Trace", "check_convergence"]
 
@@ -58,7 +59,7 @@ class Convergence:
     """
 
     is_poor: bool
-    grade: str
+    grade: Grade
     message: str
     n_draws: int
     n_chains: int

@@ -16,6 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from momentdag._version import __version__
 from momentdag.report.content import ReportContent
+from momentdag.report.glossary import GLOSSARY
 from momentdag.report.json import dump_for_script, to_plain_values
 from momentdag.report.picture import MIN_PROBABILITY
 
@@ -28,16 +29,23 @@ _SCRIPTS = (
     "plots.js",
     "curves.js",
     "graph.js",
+    "neighbourhood.js",
     "variable.js",
     "tables.js",
     "questions.js",
     "criticism.js",
+    "responses.js",
+    "maps.js",
+    "whatif.js",
+    "downloads.js",
+    "glossary.js",
     "main.js",
 )
 _SECTIONS = (
     ("glance", "At a glance"),
     ("world", "Model check"),
     ("change", "What changed"),
+    ("whatif", "What if"),
     ("columns", "Columns"),
     ("graphs", "Graphs"),
     ("edges", "Edges"),
@@ -56,6 +64,7 @@ _FOR_TEMPLATES = {
     "change",
     "columns",
     "strongest",
+    "headline",
     "doubt",
     "audit",
     "assumptions",
@@ -81,12 +90,14 @@ def render_page(content: ReportContent) -> str:
     values = to_plain_values(content)
     script = '"use strict";\n(() => {\n' + "".join(map(_static, _SCRIPTS)) + "})();\n"
     for_scripts = {key: value for key, value in values.items() if key not in _FOR_TEMPLATES}
+    for_scripts["glossary"] = GLOSSARY
     for_scripts["first"], for_scripts["first_path"] = _opening(content)
     return environment.get_template("report.html").render(
         **values,
         version=__version__,
         engine=content.provenance["engine"],
         options=json.dumps(content.provenance["options"], indent=2),
+        glossary=GLOSSARY,
         n_kept=content.draws.n_draws,
         sections=[
             (name, label)
@@ -94,6 +105,7 @@ def render_page(content: ReportContent) -> str:
             if (name != "knowledge" or content.audit is not None)
             and (name != "change" or content.change is not None)
             and (name != "world" or content.world is not None)
+            and (name != "whatif" or content.whatif is not None)
         ],
         min_probability=MIN_PROBABILITY,
         css=Markup(_static("report.css")),

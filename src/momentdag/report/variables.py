@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from momentdag.posterior import Posterior
 from momentdag.report.curves import Curve, draw_mechanisms, parent_curves
 from momentdag.report.doubt import Misfit, misfit_of
 from momentdag.report.levels import Form, form_of, level_shares, names_of_levels
+from momentdag.report.whatif_grids import WhatIfEffort
 from momentdag.table import Observed
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Effort:
         first.
     n_parts : int
         Causes among which variance is decomposed, over all targets together, in the same order.
+    what_if : WhatIfEffort
     """
 
     n_draws: int = 40
@@ -55,6 +57,7 @@ class Effort:
     n_shown: int = 300
     n_lever_searches: int = 30
     n_parts: int = 60
+    what_if: WhatIfEffort = field(default_factory=WhatIfEffort)
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,8 @@ class VariableContent:
         Where the variance comes from; None if not computed.
     misfit : Misfit or None
         How far its rows speak against the model; None if not measured.
+    is_log : bool
+        Whether it is the logarithm of what the file holds; curves are of the logarithm.
     """
 
     summary: dict[str, float]
@@ -124,6 +129,7 @@ class VariableContent:
     recommendation: str | None
     parts: list[Part] | None
     misfit: Misfit | None
+    is_log: bool
 
 
 def describe_variables(
@@ -171,6 +177,7 @@ def describe_variables(
                 *_lever_content(ranking),
                 _parts(estimator, name, forms[name], effort) if name in decomposed else None,
                 misfit_of(posterior, name),
+                name in observed.log_columns,
             )
         )
     return described
@@ -191,7 +198,7 @@ def _label(observed: Observed, name: str, form: Form) -> str:
         return f"P({name})"
     if form == "probability":
         return f"P({name} = {names_of_levels(observed, name)[-1]})"
-    return f"mean of {name}"
+    return f"mean of log {name}" if name in observed.log_columns else f"mean of {name}"
 
 
 def _step(observed: Observed, name: str, form: Form) -> float | None:

@@ -12,6 +12,7 @@ from momentdag.effects import MonteCarlo, intervene
 from momentdag.effects.inputs import consensus_pair
 from momentdag.effects.targets import spell_target
 from momentdag.effects.world import MAX_MEAN_GAP, MAX_SD_GAP, describe_world
+from momentdag.posterior.diagnostics import GRADES, Grade
 from momentdag.report.levels import form_of, level_shares, names_of_levels
 from momentdag.table import Dataset
 
@@ -46,7 +47,7 @@ class WorldContent:
     """
 
     message: str
-    grade: str
+    grade: Grade
     rows: list[dict[str, Any]]
     outside_data: float
     max_mean_gap: float
@@ -60,7 +61,7 @@ def check_model(estimator: MomentDAG, dataset: Dataset) -> WorldContent | None:
         return None
     table = estimator.world_check()
     verdicts = set(table["verdict"])
-    grade = next((g for g in ("do not use", "weak") if g in verdicts), "fine")
+    grade = max(verdicts, key=GRADES.index)
     observed = estimator.result_.observed
     shares = _shares(estimator, dataset)
     nothing = {"level": None, "observed_share": None, "modelled_share": None}

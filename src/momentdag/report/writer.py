@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from momentdag.report.page import render_page
 from momentdag.report.variables import Effort
 from momentdag.screening.tables import read_table_of
 from momentdag.storage.files import write_atomically
+from momentdag.storage.folder import REPORT
+from momentdag.storage.run_info import INFO_NAME
 
 if TYPE_CHECKING:
     from momentdag.estimator import MomentDAG
@@ -34,6 +37,7 @@ def write_report(
     title: str | None = None,
     knowledge: Knowledge | None = None,
     account: Account | None = None,
+    outcomes: Sequence[str] | None = None,
 ) -> Path:
     """Write one HTML file that shows a fit: graphs, curves, levers, checks and assumptions.
 
@@ -53,6 +57,9 @@ def write_report(
     account : sequence of mappings, optional
         What was done to each column before the fit: rows with column, kind, action and why. By
         default ``estimator.account_``.
+    outcomes : sequence of str, optional
+        What can be asked about in the section “What if?”. By default the three variables that
+        others move most probably; an empty list leaves the section out.
 
     Returns
     -------
@@ -64,6 +71,8 @@ def write_report(
         If the estimator is not fitted.
     DataError
         If the table cannot be used or has other columns than the fit.
+    OptionError
+        If an outcome is unknown or a category.
     KnowledgeError
         If the knowledge names unknown columns or contradicts itself.
     StorageError
@@ -86,5 +95,8 @@ def write_report(
     stated = estimator.knowledge if knowledge is None else knowledge
     told = getattr(estimator, "account_", ()) if account is None else account
     heading = _TITLE if title is None else title
-    content = gather_content(estimator, dataset, heading, stated, Effort(), told)
+    place = Path(path)
+    in_run = place.name == REPORT and (place.parent / INFO_NAME).is_file()
+    run = place.resolve().parent.name if in_run else "RUN"
+    content = gather_content(estimator, dataset, heading, stated, Effort(), told, outcomes, run)
     return write_atomically(path, render_page(content).encode("utf-8"))

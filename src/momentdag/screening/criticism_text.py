@@ -12,7 +12,7 @@ from momentdag.table.kinds import Kind
 if TYPE_CHECKING:
     from momentdag.screening.criticism import Criticism
 
-__all__ = ["describe", "findings"]
+__all__ = ["describe", "findings", "shape_of", "suits_logarithm", "suits_transform"]
 
 _HEAVY = 0.5  # excess kurtosis worth mentioning
 _LOPSIDED = 0.2  # asymmetry of the quantiles worth mentioning
@@ -60,22 +60,43 @@ def findings(criticism: Criticism) -> tuple[str, ...]:
     return tuple(texts)
 
 
+def shape_of(row: Any) -> str:
+    """Return the shape of residuals in words, from a row of ``Criticism.variables``."""
+    shape = [
+        *(["heavy tails"] if row["excess_kurtosis"] > _HEAVY else []),
+        *(["light tails"] if row["excess_kurtosis"] < -_HEAVY else []),
+    ]
+    if abs(row["asymmetry"]) > _LOPSIDED:
+        shape.append(f"skewed to the {'right' if row['asymmetry'] > 0 else 'left'}")
+    return ", ".join(shape) if shape else "another shape"
+
+
+def suits_logarithm(criticism: Criticism, name: str) -> bool:
+    """Tell whether a logarithm could help: of a positive number that is not skewed to the left."""
+    dataset = criticism.residuals.dataset
+    if not suits_transform(criticism, name):
+        return False
+    column = dataset.values[:, dataset.index(name)]
+    lopsided = criticism.variables.loc[name, "asymmetry"]
+    return bool(column.min() > 0 and lopsided > -_LOPSIDED)
+
+
+def suits_transform(criticism: Criticism, name: str) -> bool:
+    """Tell whether a transform could help: of numbers with tails or a skew, never of levels."""
+    row = criticism.variables.loc[name]
+    shaped = row["excess_kurtosis"] > _HEAVY or abs(row["asymmetry"]) > _LOPSIDED
+    return bool(_kind(criticism, name) == "continuous" and shaped)
+
+
 def _non_gaussian(criticism: Criticism, name: str) -> str:
     row = criticism.variables.loc[name]
-    heavy, skewed = row["excess_kurtosis"] > _HEAVY, abs(row["asymmetry"]) > _LOPSIDED
-    shape = [
-        *(["heavy tails"] if heavy else []),
-        *(["light tails"] if row["excess_kurtosis"] < -_HEAVY else []),
-        *([f"skewed to the {'right' if row['asymmetry'] > 0 else 'left'}"] if skewed else []),
-    ]
+    heavy = row["excess_kurtosis"] > _HEAVY
     text = (
-        f"{name}: residuals are not Gaussian ({', '.join(shape) or 'another shape'}; skewness "
+        f"{name}: residuals are not Gaussian ({shape_of(row)}; skewness "
         f"{row['skewness']:.2f}, excess kurtosis {row['excess_kurtosis']:.2f}, p "
         f"{_p(row['p_gaussian'])}). The theorem that tells mean causes from variance causes "
         "assumes Gaussian noise and does not cover this variable."
     )
-    column = criticism.residuals.dataset.values[:, criticism.residuals.graph.index(name)]
-    transform = "its logarithm" if column.min() > 0 else "a transform (such as Yeo-Johnson)"
     matches = row["p_noise"] >= criticism.level and criticism.noise != "gaussian"
     if matches:
         text += f" The {criticism.noise} noise of this fit matches the shape, so the posterior"
@@ -87,7 +108,12 @@ def _non_gaussian(criticism: Criticism, name: str) -> str:
         for family in families
         if family != criticism.noise
     ]
-    remedies.append(transform)
+    if suits_logarithm(criticism, name):
+        remedies.append("its logarithm")
+    elif suits_transform(criticism, name):
+        remedies.append("a transform (such as Yeo-Johnson)")
+    if not remedies:
+        return text
     verb = "Compare with" if matches else "Try"
     return f"{text} {verb} {' or '.join(remedies)}."
 
@@ -121,7 +147,9 @@ def _dependent(criticism: Criticism, row: Any) -> str:
         if discrete:
             advice = _OTHER_KINDS.get(_kind(criticism, row["variable"]), "a cause may be missing")
             return f"{text}; {advice}."
-        return f"{text}; a transform such as the logarithm often helps."
+        if suits_logarithm(criticism, row["variable"]):
+            return f"{text}; its logarithm often helps."
+        return f"{text}; a cause may be missing."
     if discrete and _kind(criticism, row["variable"]) in ("binary", "category"):
         return _dependent_levels(row)
     what = "residual" if row["moment"] == "mean" else "size of its residual"

@@ -3,7 +3,8 @@ const LABELLED = 12; // levels with their names on an axis
 
 // An axis of a column; levels stand at whole numbers and have their names.
 function columnAxis(k, ticks, more = {}) {
-  const title = content.variables[k].kind === "time" ? `${names[k]} (days)` : names[k];
+  const { kind, is_log } = content.variables[k];
+  const title = kind === "time" ? `${names[k]} (days)` : `${is_log ? "log " : ""}${names[k]}`;
   if (!ticks) return axis(title, more);
   return axis(title, { tickvals: ticks.map((_, i) => i), ticktext: ticks.map(plotText), range: [-0.6, ticks.length - 0.4], ...more });
 }

@@ -1,7 +1,8 @@
 // Both graphs in one drawing. Positions come from the layout; the slider hides improbable edges.
 const ROW = 62, NODE_HEIGHT = 36, MARGIN = 28, APART = 6, HEAD = 10, PORTS = 24, LIKELY = 0.3;
 
-const graph = { edges: [], nodes: [], threshold: 0.5, moment: "both", zoom: 1, focused: false };
+const graph = { edges: [], nodes: [], threshold: 0.5, moment: "both", zoom: 1, focused: false, near: false };
+const MOST_EDGES = 60;  // that the page opens with
 
 function shortName(name) {
   return name.length > 18 ? `${name.slice(0, 17)}…` : name;
@@ -14,31 +15,40 @@ function buildGraph() {
     MARGIN + x * column + Math.max(...widths) / 2, MARGIN + y * ROW + NODE_HEIGHT / 2];
   const at = content.picture.places.map(place);
   const all = [...at, ...content.picture.edges.flatMap((edge) => edge.via.map(place))];
-  graph.width = Math.max(...at.map(([x]) => x)) + Math.max(...widths) / 2 + MARGIN;
-  graph.height = Math.max(...all.map(([, y]) => y)) + NODE_HEIGHT / 2 + MARGIN;
-  graph.svg = makeSvg("svg", {
-    viewBox: `0 0 ${graph.width} ${graph.height}`, role: "group",
-    "aria-label": "Mean and variance graph; the table of edges below has the same content" });
-  const variance = new Set(content.picture.edges.filter((edge) => edge.moment === "variance").map(pairOf));
   const leaving = ports("cause", "effect", at, place), entering = ports("effect", "cause", at, place);
-  const edgeLayer = makeSvg("g");
-  const nodeLayer = makeSvg("g");
-  graph.edges = content.picture.edges.map((edge) => {
+  const ends = (edge) => [leaving.get(pairOf(edge)) ?? 0, entering.get(pairOf(edge)) ?? 0];
+  return assemble(content.picture.edges, at, widths, {
+    width: Math.max(...at.map(([x]) => x)) + Math.max(...widths) / 2 + MARGIN,
+    height: Math.max(...all.map(([, y]) => y)) + NODE_HEIGHT / 2 + MARGIN,
+  }, (edge) => edge.via.map(place), ends, "Mean and variance graph; the table of edges below has the same content");
+}
+
+// A picture of these edges and of the variables that have a place in `at`, which may have holes.
+function assemble(edges, at, widths, { width, height }, viaOf, endsOf, label) {
+  const svg = makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
+  const variance = new Set(edges.filter((edge) => edge.moment === "variance").map(pairOf));
+  const edgeLayer = makeSvg("g"), nodeLayer = makeSvg("g");
+  const drawn = edges.map((edge) => {
     const twin = variance.has(pairOf(edge)) ? APART / 2 : 0;
-    const shift = edge.moment === "mean" ? -twin : twin;
-    const ends = [leaving.get(pairOf(edge)) ?? 0, entering.get(pairOf(edge)) ?? 0];
-    const element = drawEdge(edge, at, widths, edge.via.map(place), shift, ends);
+    const element = drawEdge(edge, at, widths, viaOf(edge), edge.moment === "mean" ? -twin : twin, endsOf(edge));
     edgeLayer.append(element);
     return { ...edge, element, line: element.querySelector(".line"), label: element.lastChild };
   });
-  graph.nodes = names.map((name, k) => {
-    const element = drawNode(name, k, at[k], widths[k]);
+  const nodes = at.map((place, k) => {
+    const element = drawNode(names[k], k, place, widths[k]);
     nodeLayer.append(element);
     return element;
   });
-  graph.places = at;
-  graph.svg.append(edgeLayer, nodeLayer);
-  byId("canvas").append(graph.svg);
+  svg.append(edgeLayer, nodeLayer);
+  return { svg, edges: drawn, nodes, places: at, width, height };
+}
+
+// What is drawn now: everything, or the selected variable with its neighbours.
+function useView() {
+  graph.whole ??= buildGraph();
+  Object.assign(graph, graph.near ? buildNeighbourhood(chosen.variable) : graph.whole);
+  byId("canvas").replaceChildren(graph.svg);
+  fitGraph();
 }
 
 const pairOf = (edge) => `${edge.cause},${edge.effect}`;
@@ -194,7 +204,8 @@ function showGraph() {
     node.classList.toggle("dimmed", graph.focused && !near.has(k));
   });
   byId("threshold-value").textContent = graph.threshold.toFixed(2);
-  byId("count").textContent = `${counts.mean} mean and ${counts.variance} variance edges shown`;
+  byId("count").textContent = `${counts.mean} mean and ${counts.variance} variance edges shown${graph.near ? ` around ${names[chosen.variable]}` : ""}`;
+  if (document.activeElement !== byId("most")) byId("most").value = ranked().filter((p) => p >= graph.threshold).length;
   byId("choose").value = chosen.variable;
 }
 
@@ -237,24 +248,50 @@ function fitGraph() {
   zoomTo(Math.min(1.3, Math.max(least, Math.min(room / graph.width, 700 / graph.height))));
 }
 
+// Probabilities of the edges of the chosen graph, the largest first.
+const ranked = () => content.picture.edges.filter((edge) => graph.moment === "both" || edge.moment === graph.moment).map((edge) => edge.probability).sort((a, b) => b - a);
+
+// The threshold that leaves the most probable edges, at most as many as asked for.
+function keepMost(most) {
+  const all = ranked();
+  if (most >= all.length) setThreshold(Number(byId("threshold").min));
+  else setThreshold(most < 1 ? 1 : all[most] < all[most - 1] ? all[most - 1] : Math.min(1, all.filter((p) => p > all[most]).at(-1) ?? 1));
+}
+
+function setThreshold(threshold) {
+  graph.threshold = threshold;
+  byId("threshold").value = threshold;
+  byId("threshold").dispatchEvent(new Event("change"));
+  if (graph.near) useView();
+  showGraph();
+}
+
 function startGraph() {
-  buildGraph();
+  useView();
   byId("labels").checked = content.picture.edges.filter((edge) => edge.probability >= 0.5).length <= 24;
-  byId("threshold").addEventListener("input", (event) => { graph.threshold = Number(event.target.value); showGraph(); });
+  byId("threshold").addEventListener("input", (event) => setThreshold(Number(event.target.value)));
+  byId("most").addEventListener("input", (event) => keepMost(Number(event.target.value)));
+  for (const radio of document.querySelectorAll("input[name=view]")) {
+    radio.addEventListener("change", () => { graph.near = radio.value === "near"; useView(); showGraph(); });
+  }
   byId("labels").addEventListener("change", showGraph);
   byId("choose").addEventListener("change", (event) => choose(Number(event.target.value)));
   for (const radio of document.querySelectorAll("input[name=moment]")) {
-    radio.addEventListener("change", () => { graph.moment = radio.value; showGraph(); });
+    radio.addEventListener("change", () => { graph.moment = radio.value; if (graph.near) useView(); showGraph(); });
   }
   byId("smaller").addEventListener("click", () => zoomTo(graph.zoom / 1.25));
   byId("larger").addEventListener("click", () => zoomTo(graph.zoom * 1.25));
   byId("fit").addEventListener("click", fitGraph);
   byId("graph-controls").addEventListener("submit", (event) => event.preventDefault());
   // Only a choice made by hand dims the rest: the page opens with the whole picture.
-  chosen.listeners.push(() => { graph.focused = true; showGraph(); });
+  chosen.listeners.push(() => { graph.focused = true; if (graph.near) { const held = byId("canvas").contains(document.activeElement); useView(); showGraph(); if (held) graph.nodes[chosen.variable].focus(); } else showGraph(); });
   byId("canvas").addEventListener("click", (event) => {
     if (event.target === graph.svg || event.target === byId("canvas")) { graph.focused = false; showGraph(); }
   });
-  fitGraph();
+  // Nobody can read more at once: the page opens with the neighbours of one variable.
+  if (ranked().filter((p) => p >= graph.threshold).length > MOST_EDGES) {
+    document.querySelector("input[name=view][value=near]").checked = graph.near = true;
+    keepMost(MOST_EDGES);
+  }
   showGraph();
 }

@@ -7,4 +7,7 @@ startVariable();
 startTables();
 startQuestions();
 startCriticism();
+startWhatIf();
+startGlossary();
+startDownloads();
 document.documentElement.dataset.ready = "true";

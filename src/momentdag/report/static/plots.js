@@ -21,9 +21,10 @@ const nearby = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "400px" });
 
-// `figure` returns {data, layout}; it is called again when the theme changes.
-function drawLazily(element, figure) {
-  plots.drawn.set(element, { figure, there: false });
+// `figure` returns {data, layout}; it is called again when the theme changes. `started` is called
+// once, when the plot is there.
+function drawLazily(element, figure, started = null) {
+  plots.drawn.set(element, { figure, started, there: false });
   nearby.observe(element);
 }
 
@@ -36,8 +37,10 @@ function drawNow(element) {
   const plot = plots.drawn.get(element);
   if (!plot || !element.isConnected) return;
   const { data, layout } = plot.figure();
+  const isFirst = !plot.there;
   plot.there = true;
   Plotly.react(element, data, { ...baseLayout(), ...layout, width: plots.width }, { displaylogo: false, responsive: true, displayModeBar: false });
+  if (isFirst) plot.started?.(element);
 }
 
 function redrawPlots() {

@@ -102,7 +102,9 @@ function showRoutes(routes, followed, total) {
     make("th", { scope: "row" }, route.map((k) => names[k]).join(" → ")), make("td", {}, share(count / total))));
   byId("routes").replaceChildren(make("table", {},
     make("caption", {}, `Routes, and the share of all draws that contain each${routes.length > MOST_ROUTES ? `: the ${MOST_ROUTES} most frequent of ${routes.length}` : ""}. A draw can contain several.`),
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "route"), make("th", { scope: "col" }, "in the draws"))),
     make("tbody", {}, ...rows)));
+  furnish(byId("routes"));
 }
 
 function drawClauses() {

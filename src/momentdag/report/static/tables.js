@@ -1,8 +1,8 @@
 // Tables that sort by their headings, and the filter of the table of edges.
 function startTables() {
   for (const table of document.querySelectorAll("table.sortable")) {
-    table.querySelectorAll("thead button").forEach((button, column) => {
-      button.addEventListener("click", () => sortTable(table, column));
+    table.querySelectorAll("thead th").forEach((head, column) => {
+      head.querySelector("button").addEventListener("click", () => sortTable(table, column));
     });
   }
   byId("edge-filter").addEventListener("input", filterEdges);

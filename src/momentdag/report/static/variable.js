@@ -1,7 +1,7 @@
 // The selected variable: its parents, curves, levers, and where its variance comes from.
 function startVariable() {
   chosen.listeners.push(showVariable);
-  byId("threshold").addEventListener("input", () => showAbout(chosen.variable));
+  byId("threshold").addEventListener("change", () => showAbout(chosen.variable));
   showVariable(chosen.variable);
 }
 
@@ -41,7 +41,7 @@ const percentage = (part) => `${part > 0 && part < 0.005 ? "< 1" : Math.round(10
 // The range of a number, or how frequent each level is; in words of its kind.
 function summaryOf(about) {
   const { summary, kind, levels } = about;
-  const said = kind ? `${kind}: ` : "";
+  const said = `${kind ?? ""}${about.is_log ? ", its logarithm was fitted" : ""}${kind ? ": " : ""}`;
   if (levels.length) {
     const sorted = [...levels].sort((a, b) => b.share - a.share);
     const more = sorted.length > LABELLED ? ` and ${sorted.length - LABELLED} more levels` : "";
@@ -103,6 +103,15 @@ function showDetail(k) {
   }
   parts.push(...leversOf(k, about));
   byId("detail").replaceChildren(...parts);
+  furnish(byId("detail"));
+}
+
+// Tables and figures that were made just now get what all have.
+function furnish(root) {
+  if (document.documentElement.dataset.ready !== "true") return;
+  labelCells(root);
+  explain(root);
+  offerDownloads(root);
 }
 
 function leversOf(k, about) {
@@ -114,13 +123,16 @@ function leversOf(k, about) {
       ? "Not computed, to keep this page fast. In Python: momentdag.effects.levers(estimator, target)."
       : "No other variable that can be set is a probable cause.")];
   }
-  const interval = (row, what) => `${number(row[what])} (${number(row[`${what}_low`])} to ${number(row[`${what}_high`])})`;
+  const cell = (row, what) => {
+    const [low, high] = [row[`${what}_low`], row[`${what}_high`]];
+    return make("td", { "data-value": row[what], "data-low": low, "data-high": high }, `${number(row[what])} (${number(low)} to ${number(high)})`);
+  };
   const rows = about.levers.map((row) => make("tr", {},
     make("th", { scope: "row" }, row.levers),
     make("td", {}, row.setting.slice(row.setting.lastIndexOf("=") + 1)),
-    make("td", {}, interval(row, "variance_ratio")),
+    cell(row, "variance_ratio"),
     make("td", {}, number(row.ratio_by_level)),
-    make("td", {}, interval(row, "mean_change")),
+    cell(row, "mean_change"),
     make("td", {}, `${row.holds ? "yes" : "no"} (${share(row.p_held)})`),
     make("td", {}, share(row.p_variance_only))));
   const headings = ["lever", "set to", "variance ratio", "ratio by level", "change of the mean", "mean kept", "moves only the spread"];
