@@ -38,12 +38,13 @@ _Beside: TypeAlias = dict[int | None, Parents]  # without which parent, and what
 _SEED = 1908
 _N_DECOYS = 12
 _N_DECOYS_OF_FEW = 24  # up to `MAX_VARIABLES` variables, whose scores are few
-_WIDTHS = 4.0
+_WIDTHS, _WIDTHS_OF_FEW = 4.0, 5.0
 """Standard deviations of the gains of decoys; those of a wrong model have a long upper tail."""
-_NO_MISFIT = 0.0
-_NO_MISFIT_OF_FEW = -0.7
+_NO_MISFIT, _NO_MISFIT_OF_FEW = 0.0, -1.2
 """Log mean Bayes factor below which decoys tell of no misfit. It is zero on average if the model is
-right; beside many parents what decoys lose differs widely, and one of twelve often does well."""
+right; beside many parents what decoys lose differs widely, and one of twelve often does well. Few
+variables are priced sooner and further: an edge between two unrelated columns is what a user of a
+small table meets, and the price costs directions nothing."""
 _WORTH_MUCH = 30.0
 """Nats: a parent worth more is there for its own sake."""
 
@@ -144,6 +145,7 @@ def _price(
 ) -> tuple[float, float]:
     """Return the prices of a mean and of a variance edge; an edge of both moments costs both."""
     base = scorer.fit(variable, parents).log_evidence
+    is_few = len(decoys) == _N_DECOYS_OF_FEW
 
     def price(mean: bool, variance: bool) -> float:
         if not np.isfinite(base) or (mean and not moments[0]) or (variance and not moments[1]):
@@ -156,10 +158,11 @@ def _price(
             for k in decoys
         ]
         mean_factor = float(np.logaddexp.reduce(gains)) - float(np.log(len(gains)))
-        if mean_factor < (_NO_MISFIT if len(gains) == _N_DECOYS else _NO_MISFIT_OF_FEW):
+        if mean_factor < (_NO_MISFIT_OF_FEW if is_few else _NO_MISFIT):
             return 0.0
         # Among few decoys the largest gains, which make the mean, are missing: extrapolate.
-        return max(mean_factor, float(np.mean(gains) + _WIDTHS * np.std(gains)), 0.0)
+        widths = _WIDTHS_OF_FEW if is_few else _WIDTHS
+        return max(mean_factor, float(np.mean(gains) + widths * np.std(gains)), 0.0)
 
     half = price(True, True) / 2
     return max(price(True, False), half), max(price(False, True), half)
