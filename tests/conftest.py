@@ -1,5 +1,6 @@
 """How tests are shared out to processes, data that are not ours to keep, and one mixed fit."""
 
+import os
 import warnings
 from pathlib import Path
 
@@ -12,6 +13,16 @@ SHARED_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
 # Tests of these compile programs, which one process can share and two would compile twice.
 COMPILED = ("variational", "dds")
+
+
+def pytest_configure(config):
+    """Have XLA compile quickly rather than well: most programs here run for less than that takes.
+
+    Runs with slow tests, which train for minutes, have its usual settings.
+    """
+    if config.getoption("markexpr") == "not slow":
+        quick = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+        os.environ.setdefault("XLA_FLAGS", quick)
 
 
 @pytest.hookimpl(optionalhook=True)

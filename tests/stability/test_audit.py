@@ -9,7 +9,7 @@ from momentdag.stability import audit_knowledge
 from momentdag.stability.audit import share_of_draws
 
 GRAPH = MomentGraph.from_edges("abc", mean=[("a", "b")], variance=[("c", "b")])
-OPTIONS = {"n_starts": 1, "n_inducing": 20, "noise": "gaussian"}
+OPTIONS = {"n_starts": 1, "n_kicks": 0, "n_inducing": 10, "noise": "gaussian"}
 KNOWN = Knowledge(
     order=[("a", "b")],
     forbidden=[("c", "b"), ("a", "c", "variance")],
