@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from sklearn.exceptions import ConvergenceWarning
 
 SHARED_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
@@ -16,11 +17,15 @@ COMPILED = ("variational", "dds")
 
 
 def pytest_configure(config):
-    """Have XLA compile quickly rather than well: most programs here run for less than that takes.
+    """Spare the default run: fewer random examples, and programs that are compiled quickly.
 
-    Runs with slow tests, which train for minutes, have its usual settings.
+    Most programs run for less time here than XLA takes to compile them well. Runs with slow tests,
+    which train for minutes, have its usual settings.
     """
-    if config.getoption("markexpr") == "not slow":
+    is_default = config.getoption("markexpr") == "not slow"
+    settings.register_profile("momentdag", deadline=None, max_examples=40 if is_default else 100)
+    settings.load_profile("momentdag")
+    if is_default:
         quick = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
         os.environ.setdefault("XLA_FLAGS", quick)
 

@@ -79,7 +79,7 @@ def test_any_names_survive_a_file(tmp_path: Path, suffix: str, knowledge: Knowle
     assert Knowledge.from_file(path) == knowledge
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(knowledge=any_knowledge())
 def test_dictionaries_are_plain_and_round_trip(knowledge: Knowledge) -> None:
     content = knowledge.to_dict()
@@ -185,7 +185,7 @@ values = st.recursive(
 KEYS = ["tiers", "forbid_within_tiers", "order", "required", "forbidden", "roots", "edge_priors"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(content=st.dictionaries(st.sampled_from([*KEYS, "strength", "confidence"]), values))
 def test_any_content_is_knowledge_or_a_knowledge_error(content: dict[str, Any]) -> None:
     message = ""

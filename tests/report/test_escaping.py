@@ -62,7 +62,7 @@ def pages():
     a, b = rng.uniform(-2, 2, (2, 80))
     c = np.sin(a) + np.exp(0.6 * b) * rng.normal(size=80)
     values = np.column_stack([a, b, c, c + 0.5 * rng.normal(size=80)])
-    options = {"n_starts": 1, "n_kicks": 0, "n_inducing": 8, "noise": "gaussian"}
+    options = {"n_starts": 1, "n_kicks": 0, "n_inducing": 8, "noise": "gaussian", "n_worlds": 150}
     parsed = {}
     for names in (PLAIN, HOSTILE):
         table = pd.DataFrame(values, columns=names)
