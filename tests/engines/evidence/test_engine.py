@@ -67,23 +67,31 @@ def test_finds_at_least_the_score_of_the_truth(five, five_fit):
     assert total["found"] >= total["truth"] - 5
 
 
-@pytest.mark.parametrize("options", [QUICK, pytest.param({}, marks=pytest.mark.slow)])
-def test_same_seed_same_bits_whatever_the_number_of_jobs(five, options):
-    alone, parallel = (fit(five.data, n_jobs=n_jobs, **options) for n_jobs in (1, 2))
+@pytest.fixture(scope="module", params=[QUICK, pytest.param({}, marks=pytest.mark.slow)])
+def effort(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def alone(five, effort):
+    return fit(five.data, **effort)
+
+
+def test_same_seed_same_bits_whatever_the_number_of_jobs(five, effort, alone):
+    parallel = fit(five.data, n_jobs=2, **effort)
     for field in ("mean_graphs", "variance_graphs", "log_posterior"):
         np.testing.assert_array_equal(
             getattr(parallel.posterior, field), getattr(alone.posterior, field)
         )
 
 
-@pytest.mark.parametrize("options", [QUICK, pytest.param({}, marks=pytest.mark.slow)])
-def test_column_order_and_units_do_not_matter(five, options):
+def test_column_order_and_units_do_not_matter(five, effort, alone):
     shuffled = five.data[["x3", "x1", "x5", "x2", "x4"]].copy()
     shuffled["x1"] = shuffled["x1"] * 1000 - 7
     shuffled["x4"] = shuffled["x4"] / 3 + 1e4
-    one, other = fit(five.data, **options), fit(shuffled, **options)
+    other = fit(shuffled, **effort)
     for moment in ("mean", "variance"):
-        a = one.posterior.edge_probabilities(moment)
+        a = alone.posterior.edge_probabilities(moment)
         b = other.posterior.edge_probabilities(moment).loc[a.index, a.columns]
         pd.testing.assert_frame_equal(a, b)
 

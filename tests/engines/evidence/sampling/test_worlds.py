@@ -144,9 +144,8 @@ def test_answers_depend_neither_on_the_seed_nor_on_the_order_of_the_rows(options
 
     first = probabilities(data, 0)
     shuffled = data.sample(frac=1, random_state=3)
-    for other in (probabilities(data, 1), probabilities(-shuffled, 0)):
-        # Draws of the same worlds: sampling error alone.
-        assert np.abs(other - first).max() < 0.06
+    # Draws of the same worlds: sampling error alone.
+    assert np.abs(probabilities(-shuffled, 1) - first).max() < 0.06
 
 
 @pytest.mark.parametrize(
