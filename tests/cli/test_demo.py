@@ -1,14 +1,20 @@
+from dataclasses import replace
+
 import pytest
 
-from momentdag import runs
+from momentdag import datasets, runs
 
 SMALL = ("--cells", "50", "--draws", "60", "--jobs", "1")
 
 
 @pytest.fixture(scope="module")
 def shown(invoke, tmp_path_factory):
+    """Show the demo on four of its eleven proteins; the whole one is slow."""
     folder = tmp_path_factory.mktemp("demo")
+    whole, four = datasets.load_sachs(truth="17"), ["raf", "mek", "erk", "akt"]
+    few = replace(whole, data=whole.data[four], union_graph=whole.union_graph.loc[four, four])
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "load_sachs", lambda truth: few)
         patch.chdir(folder)
         return folder, invoke("demo", *SMALL, "--no-report")
 

@@ -180,14 +180,20 @@ def undisturbed(table):
     return md.MomentDAG(n_draws=2000, random_state=0, engine_options=options).fit(table)
 
 
+TERMINATED = (signal.SIGTERM, 143, "interrupted", "interrupted")
+KILLED = (signal.SIGKILL, -9, "fitting", "cut short")
+
+
+@pytest.mark.parametrize(
+    "signals",
+    [[TERMINATED], pytest.param([TERMINATED, KILLED], marks=pytest.mark.slow)],
+    ids=["terminated", "and killed"],
+)
 def test_signals_leave_a_valid_folder_that_resumes_to_the_same_bits(
-    csv, tmp_path, undisturbed, invoke, refused
+    signals, csv, tmp_path, undisturbed, invoke, refused
 ):
     folder = tmp_path / "run"
-    for number, code, status, said in (
-        (signal.SIGTERM, 143, "interrupted", "interrupted"),
-        (signal.SIGKILL, -9, "fitting", "cut short"),
-    ):
+    for number, code, status, said in signals:
         process = start(csv, folder)
         if number == signal.SIGTERM:
             with pytest.raises(StorageError, match="Another process is working in"):

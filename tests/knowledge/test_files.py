@@ -67,7 +67,7 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path, suffix: str) -> None
 
 @pytest.mark.parametrize("suffix", [".toml", ".json"])
 @settings(
-    max_examples=150,
+    max_examples=50,
     deadline=None,
     # The folder is shared by the examples; each writes its file anew.
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -158,7 +158,7 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
 
 
 @settings(
-    max_examples=150,
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -66,7 +66,8 @@ def pages():
     parsed = {}
     for names in (PLAIN, HOSTILE):
         table = pd.DataFrame(values, columns=names)
-        knowledge = md.Knowledge(order=[names[:2]], edge_priors={(names[0], names[2]): 0.3})
+        order = [names[:2], names[1:3], names[2:]]  # few pairs are left to enumerate
+        knowledge = md.Knowledge(order=order, edge_priors={(names[0], names[2]): 0.3})
         model = md.MomentDAG(
             n_draws=400, random_state=0, knowledge=knowledge, engine_options=options
         ).fit(table)

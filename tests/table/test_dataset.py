@@ -521,7 +521,7 @@ BAD_CELLS = [None, pd.NA, np.nan, np.inf, -np.inf, "a", "1.5", b"1", True, 1j, 1
 
 
 class TestHostileTables:
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=50, deadline=None)
     @given(hostile_frames())
     def test_frame(self, frame):
         either_usable_or_refused(lambda: Dataset.from_table(frame))
