@@ -1,5 +1,6 @@
 """How tests are shared out to processes, data that are not ours to keep, and one mixed fit."""
 
+import gc
 import os
 import warnings
 from pathlib import Path
@@ -28,6 +29,17 @@ def pytest_configure(config):
     if is_default:
         quick = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
         os.environ.setdefault("XLA_FLAGS", quick)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage while everything is imported: there is none, and looking takes long."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -99,9 +111,8 @@ def mixed_fit(mixed_data):
 
     later = ["defects", "rating"], ["passed", "outcome"]
     knowledge = Knowledge(tiers=[["temperature", "machine"], ["thickness"], *later])
-    estimator = MomentDAG(
-        n_draws=100, random_state=0, knowledge=knowledge, engine_options={"n_starts": 1}
-    )
+    options = {"n_starts": 1, "n_kicks": 0, "n_inducing": 15, "noise": "gaussian"}
+    estimator = MomentDAG(n_draws=100, random_state=0, knowledge=knowledge, engine_options=options)
     with warnings.catch_warnings():
         # Few draws mix poorly, and say so.
         warnings.simplefilter("ignore", ConvergenceWarning)

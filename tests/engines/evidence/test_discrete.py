@@ -115,7 +115,7 @@ def test_rows_have_densities_of_all_kinds(model, rows):
     assert (model.log_density(other.to_numpy(), fit) == -np.inf).all()
 
 
-@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("unit", [1e-6, pytest.param(1.0, marks=pytest.mark.slow), 1e6])
 def test_levels_between_whole_numbers_are_the_levels_of_the_file(unit):
     rng = np.random.default_rng(0)
     x = rng.normal(size=200)

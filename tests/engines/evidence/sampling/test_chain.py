@@ -80,9 +80,13 @@ KNOWLEDGE = {
     "priors": Knowledge(edge_priors={("a", "b", "mean"): 0.9, ("c", "b"): 0.05}),
     "soft": Knowledge(order=[("c", "a")], required=[("a", "b")], strength="soft"),
 }
+RARER = ("required", "priors")
 
 
-@pytest.mark.parametrize("known", list(KNOWLEDGE))
+@pytest.mark.parametrize(
+    "known",
+    [*("nothing", "hard", "soft"), *(pytest.param(k, marks=pytest.mark.slow) for k in RARER)],
+)
 def test_three_variables_match_enumeration(known):
     search, prior = gaussian_search(0, 3, 60, KNOWLEDGE[known])
     exact = enumerate_posterior(search.log_evidence, prior)

@@ -69,8 +69,14 @@ def test_prices_are_paid_in_every_prior():
 
 
 @pytest.mark.filterwarnings("ignore::momentdag.errors.DataWarning")  # outliers beyond belief
-@pytest.mark.parametrize("n_seeds", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_independent_columns_have_no_sure_edge(n_seeds):
+@pytest.mark.parametrize(
+    ("shapes", "n_seeds"),
+    [
+        (["cauchy", "half zeros"], 1),
+        pytest.param(["cauchy", "exponential", "half zeros"], 2, marks=pytest.mark.slow),
+    ],
+)
+def test_independent_columns_have_no_sure_edge(shapes, n_seeds):
     """Plain evidence was sure of some of these edges; a seed of its own makes each table."""
     draws = {
         "cauchy": lambda rng: rng.standard_cauchy(size=(300, 3)),
@@ -78,9 +84,11 @@ def test_independent_columns_have_no_sure_edge(n_seeds):
         "half zeros": lambda rng: rng.normal(size=(150, 3)) * (rng.random((150, 3)) > 0.5),
     }
     n_likely = 0
-    for draw in draws.values():
+    for shape in shapes:
         for seed in range(n_seeds):
-            table = pd.DataFrame(draw(np.random.default_rng([5, seed])), columns=list("abc"))
+            table = pd.DataFrame(
+                draws[shape](np.random.default_rng([5, seed])), columns=list("abc")
+            )
             fit = md.MomentDAG(n_draws=600, random_state=0, engine_options=QUICK).fit(table)
             most = float(fit.posterior_.edge_probabilities("either").to_numpy().max())
             assert most < 0.9

@@ -149,7 +149,11 @@ def test_answers_depend_neither_on_the_seed_nor_on_the_order_of_the_rows(options
 
 
 @pytest.mark.parametrize(
-    "options", [{"n_starts": 1, "n_kicks": 0}, pytest.param({}, marks=pytest.mark.slow)]
+    "options",
+    [
+        {"n_starts": 1, "n_kicks": 0, "n_inducing": 10},
+        pytest.param({}, marks=pytest.mark.slow),
+    ],
 )
 def test_independent_columns_with_piles_have_no_sure_edge(options):
     """75 % zeros ended in a ValueError from inside the noise."""

@@ -61,7 +61,7 @@ def fit(checkpoint, posterior, n_jobs=1, progress=silent, **options):
     )
 
 
-@pytest.fixture(scope="module", params=["worlds", "plain"])
+@pytest.fixture(scope="module", params=["worlds", pytest.param("plain", marks=pytest.mark.slow)])
 def posterior(request):
     return request.param
 
