@@ -1,10 +1,13 @@
 """How tests are shared out to processes, data that are not ours to keep, and one mixed fit."""
 
+import gc
+import os
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from sklearn.exceptions import ConvergenceWarning
 
 SHARED_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
@@ -12,6 +15,31 @@ SHARED_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
 # Tests of these compile programs, which one process can share and two would compile twice.
 COMPILED = ("variational", "dds")
+
+
+def pytest_configure(config):
+    """Spare the default run: fewer random examples, and programs that are compiled quickly.
+
+    Most programs run for less time here than XLA takes to compile them well. Runs with slow tests,
+    which train for minutes, have its usual settings.
+    """
+    is_default = config.getoption("markexpr") == "not slow"
+    settings.register_profile("momentdag", deadline=None, max_examples=40 if is_default else 100)
+    settings.load_profile("momentdag")
+    if is_default:
+        quick = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+        os.environ.setdefault("XLA_FLAGS", quick)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Look for no garbage while everything is imported: there is none, and looking takes long."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -83,9 +111,8 @@ def mixed_fit(mixed_data):
 
     later = ["defects", "rating"], ["passed", "outcome"]
     knowledge = Knowledge(tiers=[["temperature", "machine"], ["thickness"], *later])
-    estimator = MomentDAG(
-        n_draws=100, random_state=0, knowledge=knowledge, engine_options={"n_starts": 1}
-    )
+    options = {"n_starts": 1, "n_kicks": 0, "n_inducing": 15, "noise": "gaussian"}
+    estimator = MomentDAG(n_draws=100, random_state=0, knowledge=knowledge, engine_options=options)
     with warnings.catch_warnings():
         # Few draws mix poorly, and say so.
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -29,9 +29,10 @@ import numpy as np
 import pandas as pd
 import momentdag as md
 
+QUICK = {"n_starts": 1, "n_inducing": 10, "noise": "gaussian"}
 x, e = np.random.default_rng(0).normal(size=(2, 80))
 table = pd.DataFrame({"x": x, "y": 2 * x + np.exp(x / 2) * e})
-model = md.MomentDAG(n_draws=50, random_state=0, engine_options={"n_starts": 1}).fit(table)
+model = md.MomentDAG(n_draws=50, random_state=0, engine_options=QUICK).fit(table)
 """
 
 ABILITIES = """
@@ -46,7 +47,8 @@ warnings.simplefilter("ignore")  # so few draws are too few
 for method in ("host", "mc3", "varsort"):
     md.baselines.fit(method, table, n_draws=20, random_state=0)
 table.to_csv("table.csv", index=False)
-sys.argv = "momentdag fit table.csv -o run --draws 50 --no-report".split()
+quick = [f"--option={name}={value}" for name, value in QUICK.items()]
+sys.argv = ["momentdag", "fit", "table.csv", "-o", "run", "--draws=50", "--no-report", *quick]
 try:
     main()
 except SystemExit as end:

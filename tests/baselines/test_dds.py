@@ -37,7 +37,7 @@ def test_who_depends_on_whom_is_found(dataset):
 
 def test_a_heavier_divergence_and_a_smaller_prior_leave_fewer_edges(dataset):
     n_edges = [
-        learn(dataset, max_steps=3000, **options).graphs.sum()
+        learn(dataset, max_steps=1000, **options).graphs.sum()
         for options in ({}, {"edge_probability": 0.001}, {"kl_weight": 1000.0})
     ]
     assert n_edges[0] > n_edges[1] > n_edges[2]

@@ -35,16 +35,21 @@ def test_the_run_is_what_python_would_give(run, table):
     assert runs.read_info(run).data.source == "cells.csv"
 
 
-def test_fit_through_the_real_program_ends_in_a_report(command, csv, tmp_path):
+@pytest.mark.parametrize(
+    "is_process",
+    [False, pytest.param(True, marks=pytest.mark.slow)],
+    ids=["here", "the real program"],
+)
+def test_a_fit_ends_in_a_report(command, invoke, is_process, csv, tmp_path):
     folder = tmp_path / "deep" / "run"
     knowledge = tmp_path / "lab.toml"
     knowledge.write_text('tiers = [["dose", "stress [%]"], ["response"]]')
-    result = command(
+    result = (command if is_process else invoke)(
         *("fit", csv, "-o", folder, "--draws", "300", "--knowledge", knowledge),
         *("--log-scale", "dose", "--option", "n_starts=1", "--option", "n_inducing=10"),
         *("--option", "noise=gaussian"),
     )
-    assert result.returncode == 0, result.stderr
+    assert (result.returncode if is_process else result.exit_code) == 0, result.stderr
     assert "moves the variance" in result.stdout
     assert "Check of the certainty:" in result.stdout
     assert "report.html" in result.stdout
@@ -175,14 +180,20 @@ def undisturbed(table):
     return md.MomentDAG(n_draws=2000, random_state=0, engine_options=options).fit(table)
 
 
+TERMINATED = (signal.SIGTERM, 143, "interrupted", "interrupted")
+KILLED = (signal.SIGKILL, -9, "fitting", "cut short")
+
+
+@pytest.mark.parametrize(
+    "signals",
+    [[TERMINATED], pytest.param([TERMINATED, KILLED], marks=pytest.mark.slow)],
+    ids=["terminated", "and killed"],
+)
 def test_signals_leave_a_valid_folder_that_resumes_to_the_same_bits(
-    csv, tmp_path, undisturbed, invoke, refused
+    signals, csv, tmp_path, undisturbed, invoke, refused
 ):
     folder = tmp_path / "run"
-    for number, code, status, said in (
-        (signal.SIGTERM, 143, "interrupted", "interrupted"),
-        (signal.SIGKILL, -9, "fitting", "cut short"),
-    ):
+    for number, code, status, said in signals:
         process = start(csv, folder)
         if number == signal.SIGTERM:
             with pytest.raises(StorageError, match="Another process is working in"):

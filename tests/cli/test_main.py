@@ -5,7 +5,7 @@ import pytest
 
 import momentdag
 from momentdag import runs
-from momentdag.cli.main import Interrupted
+from momentdag.cli.main import Interrupted, main
 
 COMMANDS = ("demo", "screen", "fit", "report", "query", "effects", "levers", "simulate")
 
@@ -50,23 +50,30 @@ def test_every_command_has_help(invoke):
         assert "Usage" in result.output
 
 
-def test_unknown_commands_and_options_are_refused(command):
-    for arguments in (("dance",), ("fit", "--dance"), ("query",)):
-        result = command(*arguments)
-        assert result.returncode == 2
+def test_unknown_commands_and_options_are_refused(command, invoke):
+    for arguments in (("fit", "--dance"), ("query",)):
+        result = invoke(*arguments)
+        assert result.exit_code == 2
         assert "Traceback" not in result.stderr
         assert result.stderr
+    result = command("dance")
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    assert result.stderr
 
 
-def test_debug_shows_the_traceback_wherever_it_stands(command, invoke, tmp_path):
+def test_debug_shows_the_traceback_wherever_it_stands(invoke, tmp_path, monkeypatch, capsys):
     for result in (invoke("query", tmp_path, "a"), invoke("--debug", "query", tmp_path, "a")):
         assert result.exit_code == 2
         assert "is not a run folder" in result.stderr
     assert "Traceback" in result.stderr
-    result = command("query", tmp_path, "a -> b", "--debug")
-    assert result.returncode == 2
-    assert "Traceback" in result.stderr
-    assert "is not a run folder" in result.stderr
+    monkeypatch.setattr(sys, "argv", ["momentdag", "query", str(tmp_path), "a -> b", "--debug"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    errors = capsys.readouterr().err
+    assert "Traceback" in errors
+    assert "is not a run folder" in errors
 
 
 def test_a_fault_of_our_own_is_one_sentence_too(invoke, monkeypatch, refused):

@@ -7,10 +7,10 @@ from momentdag import runs
 from momentdag.posterior import ModelDoubt, Posterior
 
 
-def test_query_agrees_with_the_posterior(command, run):
+def test_query_agrees_with_the_posterior(invoke, run):
     questions = ("dose -> response [mean]", "'stress [%]' ~> response")
-    result = command("query", run, *questions, "--json")
-    assert result.returncode == 0, result.stderr
+    result = invoke("query", run, *questions, "--json")
+    assert result.exit_code == 0, result.output
     output = json.loads(result.stdout)
     posterior = runs.load_posterior(run)
     assert output["n_draws"] == posterior.n_draws

@@ -6,9 +6,9 @@ import pandas as pd
 import momentdag as md
 
 
-def test_data_and_truth_are_written(command, tmp_path):
-    result = command("simulate", "sparse-5", "-o", tmp_path / "made", "--rows", "60", "--seed", "3")
-    assert result.returncode == 0, result.stderr
+def test_data_and_truth_are_written(invoke, tmp_path):
+    result = invoke("simulate", "sparse-5", "-o", tmp_path / "made", "--rows", "60", "--seed", "3")
+    assert result.exit_code == 0, result.output
     expected = md.simulate.preset("sparse-5", np.random.default_rng(3), 60)
     data = md.Dataset.from_file(tmp_path / "made" / "data.csv")
     np.testing.assert_array_equal(data.values, expected.data.to_numpy())

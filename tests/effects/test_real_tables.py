@@ -88,17 +88,21 @@ def test_levers_are_set_to_values_that_occur(wage_model, wages):
             assert value in set(wages[name])
 
 
-@pytest.fixture(scope="module")
-def diabetes():
+@pytest.fixture(
+    scope="module",
+    params=[{"n_inducing": 15, "noise": "gaussian"}, pytest.param({}, marks=pytest.mark.slow)],
+    ids=["quick", "usual"],
+)
+def diabetes(request):
     frame = load_diabetes(as_frame=True, scaled=False).frame[["s1", "s2", "s3", "s5", "bmi"]]
     # s2 is nearly a formula of the others: LDL from total cholesterol, HDL and triglycerides.
     knowledge = md.Knowledge(tiers=[["bmi", "s1", "s3", "s5"], ["s2"]])
-    return md.MomentDAG(n_draws=200, random_state=0, knowledge=knowledge, engine_options=QUICK).fit(
-        frame
-    )
+    options = QUICK | request.param
+    return md.MomentDAG(
+        n_draws=200, random_state=0, knowledge=knowledge, engine_options=options
+    ).fit(frame)
 
 
-@pytest.mark.slow
 def test_a_near_formula_does_not_explode(diabetes):
     """The modelled sd of s2 was 73 times the observed one."""
     world = diabetes.world_check().set_index("column")

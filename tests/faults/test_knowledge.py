@@ -152,7 +152,7 @@ def csv(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("n", [80, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [40, pytest.param(1000, marks=pytest.mark.slow)])
 def test_hostile_knowledge_files(n, endure, is_refused, is_command_refused, csv):
     def fit_refused(path, run):
         arguments = ("--draws", "20", "--option", "family=linear", "--no-report", "-k", path)

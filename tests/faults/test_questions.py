@@ -65,7 +65,7 @@ def posterior():
     return Posterior(names, mean, variance, Provenance("by hand"))
 
 
-@pytest.mark.parametrize("n", [200, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [100, pytest.param(1000, marks=pytest.mark.slow)])
 def test_hostile_questions(n, endure, is_refused, posterior):
     def prepare(rng, folder):
         text = sentence(rng)
@@ -133,7 +133,7 @@ def run(tmp_path_factory, is_command_refused):
     return run
 
 
-@pytest.mark.parametrize("n", [30, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [15, pytest.param(400, marks=pytest.mark.slow)])
 def test_hostile_commands(n, endure, is_command_refused, run):
     def prepare(rng, folder):
         given = arguments(rng, run)

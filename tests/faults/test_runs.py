@@ -206,7 +206,7 @@ def forge(rng, folder):
 
 # Forged numbers are numbers: with a slope of 1e308 the arithmetic overflows, and says so.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("n", [30, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [15, pytest.param(500, marks=pytest.mark.slow)])
 def test_hostile_run_folders(n, whole, endure, is_refused, is_command_refused):
     def prepare(rng, folder):
         run = folder / "run"

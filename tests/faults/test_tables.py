@@ -220,7 +220,7 @@ def fit_refused(command_refused, path, folder, *more):
     return was_refused
 
 
-@pytest.mark.parametrize("n", [80, pytest.param(1200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [40, pytest.param(1200, marks=pytest.mark.slow)])
 def test_hostile_table_files(n, endure, is_refused, is_command_refused):
     def prepare(rng, folder):
         path = file_of(rng, folder)

@@ -10,13 +10,19 @@ from fits import GOLDENS, METHODS, VALUES, method_version
 KEPT = json.loads(VALUES.read_text(encoding="utf-8"))
 SLOW = {
     "chain-answers",
+    "chain-knowledge",
     "chain-large",
     "dds",
+    "densities-all-rows",
+    "exact-homoscedastic",
+    "scores-fine",
+    "screening",
     "variational",
     "variational-answers",
     "variational-lbfgs",
     "variational-published",
     "variational-relaxed",
+    "worlds-orders",
 }
 
 

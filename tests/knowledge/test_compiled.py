@@ -216,7 +216,7 @@ def test_allows_agrees_with_enumeration_for_random_knowledge(
     np.testing.assert_array_equal(allowed, expected)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(knowledge=consistent(7), seed=st.integers(0, 2**32 - 1))
 def test_every_sampled_order_obeys_all_hard_statements(knowledge: Knowledge, seed: int) -> None:
     names = list("abcdefg")
@@ -235,7 +235,7 @@ def test_every_sampled_order_obeys_all_hard_statements(knowledge: Knowledge, see
             assert place[cause] < place[effect]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(knowledge=consistent(6), seed=st.integers(0, 2**32 - 1))
 def test_what_passes_the_check_can_be_satisfied(knowledge: Knowledge, seed: int) -> None:
     compiled = knowledge.compile(list("abcdef"))

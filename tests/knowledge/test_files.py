@@ -67,7 +67,7 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path, suffix: str) -> None
 
 @pytest.mark.parametrize("suffix", [".toml", ".json"])
 @settings(
-    max_examples=150,
+    max_examples=50,
     deadline=None,
     # The folder is shared by the examples; each writes its file anew.
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -79,7 +79,7 @@ def test_any_names_survive_a_file(tmp_path: Path, suffix: str, knowledge: Knowle
     assert Knowledge.from_file(path) == knowledge
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(knowledge=any_knowledge())
 def test_dictionaries_are_plain_and_round_trip(knowledge: Knowledge) -> None:
     content = knowledge.to_dict()
@@ -158,7 +158,7 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
 
 
 @settings(
-    max_examples=150,
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -185,7 +185,7 @@ values = st.recursive(
 KEYS = ["tiers", "forbid_within_tiers", "order", "required", "forbidden", "roots", "edge_priors"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(content=st.dictionaries(st.sampled_from([*KEYS, "strength", "confidence"]), values))
 def test_any_content_is_knowledge_or_a_knowledge_error(content: dict[str, Any]) -> None:
     message = ""

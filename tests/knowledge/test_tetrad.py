@@ -79,7 +79,7 @@ plain = st.text(min_size=1, max_size=6).filter(
 pairs = st.tuples(plain, plain).filter(lambda pair: pair[0] != pair[1])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     names=st.lists(plain, unique=True, max_size=5),
     flag=st.booleans(),

@@ -138,7 +138,7 @@ def test_f1_takes_edges_above_half_its_value():
     assert posterior.consensus("f1").edges() == [("a", "b"), ("a", "c")]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     d=st.integers(1, 9),

@@ -73,11 +73,12 @@ def pages():
     a, b = rng.uniform(-2, 2, (2, 80))
     c = np.sin(a) + np.exp(0.6 * b) * rng.normal(size=80)
     values = np.column_stack([a, b, c, c + 0.5 * rng.normal(size=80)])
-    options = {"n_starts": 1, "n_kicks": 0, "n_inducing": 8, "noise": "gaussian"}
+    options = {"n_starts": 1, "n_kicks": 0, "n_inducing": 8, "noise": "gaussian", "n_worlds": 150}
     parsed = {}
     for names in (PLAIN, HOSTILE):
         table = pd.DataFrame(values, columns=names)
-        knowledge = md.Knowledge(order=[names[:2]], edge_priors={(names[0], names[2]): 0.3})
+        order = [names[:2], names[1:3], names[2:]]  # few pairs are left to enumerate
+        knowledge = md.Knowledge(order=order, edge_priors={(names[0], names[2]): 0.3})
         model = md.MomentDAG(
             n_draws=400, random_state=0, knowledge=knowledge, engine_options=options
         ).fit(table)

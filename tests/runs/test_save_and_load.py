@@ -154,7 +154,7 @@ def test_a_damaged_folder_is_refused(run, name, damage):
         runs.load(run)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     name=st.sampled_from(
         ["posterior.zip", "mechanisms.npz", "knowledge.json", "data.npz", "run.json"]

@@ -47,7 +47,7 @@ def test_types_of_all_kinds() -> None:
 
 
 def test_drawn_kinds_and_graphs() -> None:
-    drawn = [mixed(np.random.default_rng(seed), 20, n_variables=8) for seed in range(20)]
+    drawn = [mixed(np.random.default_rng(seed), 20, n_variables=8) for seed in range(12)]
     for simulation in drawn:
         kinds, graph = simulation.kinds, simulation.graph
         assert list(kinds.values()).count("continuous") == 4

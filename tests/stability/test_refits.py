@@ -8,7 +8,7 @@ from momentdag.posterior import Posterior, Provenance
 from momentdag.stability import Stability, bootstrap, reseed
 
 GRAPH = MomentGraph.from_edges("abc", mean=[("a", "b")], variance=[("c", "b")])
-OPTIONS = {"n_starts": 1, "n_inducing": 20, "noise": "gaussian"}
+OPTIONS = {"n_starts": 1, "n_kicks": 0, "n_inducing": 10, "noise": "gaussian"}
 
 
 def posterior(graph, n_draws=100):

@@ -162,7 +162,7 @@ def test_members_that_share_their_bytes_are_refused(path):
         read_archive(path, "test")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(fraction=st.floats(0, 0.999))
 def test_every_truncation_is_refused(tmp_path_factory, fraction):
     path = tmp_path_factory.mktemp("cut") / "a.npz"
@@ -173,7 +173,7 @@ def test_every_truncation_is_refused(tmp_path_factory, fraction):
         read_archive(path, "test")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(position=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_a_flipped_bit_is_refused_or_harmless(tmp_path_factory, position, bit):
     path = tmp_path_factory.mktemp("flip") / "a.npz"

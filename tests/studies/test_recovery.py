@@ -14,7 +14,7 @@ from studies.tables import view_table
 import momentdag as md
 from momentdag.metrics import brier_score, expected_calibration_error, expected_shd, shd
 
-REDUCED = {"n_starts": 1, "n_kicks": 0, "n_chains": 2, "thinning": 5}
+REDUCED = {"n_starts": 1, "n_kicks": 0, "n_inducing": 10, "noise": "gaussian"}
 CASE = recovery("sparse-5")
 
 

@@ -20,7 +20,7 @@ from studies.study import Metric, View
 from momentdag.errors import OptionError
 
 ROOT = Path(__file__).parents[2]
-SETS = 3
+SETS = 2
 METHODS = ("mc3", "evidence-linear")
 
 

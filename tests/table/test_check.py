@@ -148,7 +148,7 @@ CELLS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_whatever_the_table_holds_it_is_prepared_or_refused(data):
     n = data.draw(st.integers(0, 40))

@@ -521,17 +521,17 @@ BAD_CELLS = [None, pd.NA, np.nan, np.inf, -np.inf, "a", "1.5", b"1", True, 1j, 1
 
 
 class TestHostileTables:
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=50, deadline=None)
     @given(hostile_frames())
     def test_frame(self, frame):
         either_usable_or_refused(lambda: Dataset.from_table(frame))
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=50, deadline=None)
     @given(st.lists(st.lists(CELLS, max_size=3), max_size=12))
     def test_list_of_rows(self, rows):
         either_usable_or_refused(lambda: Dataset.from_table(rows))
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=50, deadline=None)
     @given(
         st.integers(10, 25).flatmap(
             lambda n: st.lists(
@@ -544,7 +544,7 @@ class TestHostileTables:
     def test_finite_floats(self, columns):
         either_usable_or_refused(lambda: Dataset.from_table(np.array(columns).T))
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=50, deadline=None)
     @given(
         name=NAMES.filter(lambda name: name.strip() and name not in TAKEN_NAMES),
         row=st.integers(0, N - 1),

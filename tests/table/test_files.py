@@ -314,7 +314,7 @@ def either_usable_or_refused(path: Path) -> None:
 
 # Every example overwrites the file of the one before.
 HOSTILE = settings(
-    max_examples=150,
+    max_examples=50,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

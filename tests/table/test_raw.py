@@ -138,7 +138,7 @@ CELLS = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(CELLS, min_size=1, max_size=12))
 def test_whatever_the_cells_hold_they_are_read(cells):
     series = pd.Series(cells, dtype=object)

@@ -33,7 +33,7 @@ def column_recipes(draw):
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(column_recipes(), max_size=4, unique_by=lambda column: column.name),
     st.sampled_from(["auto", "impute", "drop", "refuse"]),

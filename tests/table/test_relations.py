@@ -101,7 +101,7 @@ def test_near_formulas_are_said():
     assert find_near_formulas("xyz", np.column_stack([X, Y, Z])[:5]) == {}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(10, 30).flatmap(
         lambda n: st.lists(

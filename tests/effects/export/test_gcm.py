@@ -21,7 +21,7 @@ def table(n):
 
 @pytest.fixture(scope="module")
 def estimator():
-    options = {"n_starts": 1, "n_inducing": 40}
+    options = {"n_starts": 1, "n_inducing": 20, "noise": "gaussian"}
     return MomentDAG(n_draws=100, random_state=0, engine_options=options).fit(table(4000))
 
 

@@ -12,7 +12,7 @@ from momentdag.engines.evidence.imputation import N_COMPLETIONS, redraw, start_c
 from momentdag.errors import OptionError
 from momentdag.table import Dataset
 
-QUICK = {"n_starts": 1, "n_kicks": 0, "n_chains": 2}
+QUICK = {"n_starts": 1, "n_kicks": 0, "n_inducing": 10, "noise": "gaussian", "posterior": "plain"}
 
 
 def fit(dataset, n_draws=80, **options):

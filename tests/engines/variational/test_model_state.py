@@ -12,7 +12,8 @@ from momentdag.table import Dataset
 @pytest.fixture(params=[False, True], ids=["trained", "refitted"])
 def model(request):
     rng = np.random.default_rng(0)
-    dataset = Dataset(rng.normal(size=(200, 3)) * 4 + 2, ["a", "b", "c"])
+    # Of 60 rows, as in contracts/test_engines.py, so that compiled programs are shared.
+    dataset = Dataset(rng.normal(size=(60, 3)) * 4 + 2, ["a", "b", "c"])
     shapes = ((2, 3, 3, 4), (2, 3, 4), (2, 3, 4), (2, 3))
     mean, variance = (
         Networks(

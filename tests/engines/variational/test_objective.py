@@ -317,7 +317,7 @@ def outputs(networks, graph, told, x):
     return np.stack(found, axis=1)
 
 
-@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("d", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_the_error_has_the_gradient_of_the_likelihood_times_v_squared(pair_table, d):
     weights = some_weights(d, seed=9)
     graph = jnp.triu(jnp.ones((d, d)), 1)

@@ -148,7 +148,7 @@ def test_logits_of_ranks_stand_at_the_variables_of_the_order():
             assert found[order[a], order[b]] == parameters.mean_logits[a, b]
 
 
-@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("d", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_gradients_are_those_of_the_relaxed_pair_around_the_draw(d):
     """At the anchor: the straight-through draw and gradient; around it, finite differences."""
     single = random_parameters(d, d)

@@ -49,8 +49,8 @@ def test_two_levels_against_numerical_integration(x, slope):
     codes = (rng.random(N) < expit(slope * x)).astype(int)
     functions, variances = basis(x)
     fit = CumulativeModel(codes, ONE).fit((functions, variances), NOTHING)
-    t = np.linspace(-8, 8, 201)
-    w = np.linspace(-60, 60, 401)
+    t = np.linspace(-8, 8, 101)
+    w = np.linspace(-60, 60, 161)
     values = np.array(
         [
             [log_cells(np.array([a]), functions[:, 1] * b, np.ones(N), codes).sum() for b in w]
@@ -71,8 +71,8 @@ def test_a_scale_function_against_numerical_integration(x):
     codes = np.searchsorted([-1.0, 1.0], latent)
     functions, variances = basis(x)
     fit = CumulativeModel(codes, ONE).fit(NOTHING, (functions, variances))
-    t = np.linspace(-6, 6, 61)
-    u = np.linspace(-14, 14, 101)
+    t = np.linspace(-6, 6, 41)
+    u = np.linspace(-14, 14, 61)
     values = []
     for low, high in itertools.combinations(t, 2):
         thresholds = np.array([low, high])

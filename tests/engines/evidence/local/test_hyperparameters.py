@@ -77,7 +77,7 @@ def test_fine_features_add_rows_and_functions_and_are_always_the_same():
 )
 def test_a_mean_next_to_no_noise_asks_for_fine_features(noise, options, features):
     rng = np.random.default_rng(3)
-    a, b, e = rng.normal(size=(3, 400))
+    a, b, e = rng.normal(size=(3, 250))
     effect = np.sin(2 * a) * np.cos(b) + noise * e
     dataset = Dataset(np.column_stack([a, b, effect]), ["a", "b", "effect"])
     table = standardise(dataset)

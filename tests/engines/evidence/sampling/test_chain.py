@@ -80,16 +80,20 @@ KNOWLEDGE = {
     "priors": Knowledge(edge_priors={("a", "b", "mean"): 0.9, ("c", "b"): 0.05}),
     "soft": Knowledge(order=[("c", "a")], required=[("a", "b")], strength="soft"),
 }
+RARER = ("required", "priors")
 
 
-@pytest.mark.parametrize("known", list(KNOWLEDGE))
+@pytest.mark.parametrize(
+    "known",
+    [*("nothing", "hard", "soft"), *(pytest.param(k, marks=pytest.mark.slow) for k in RARER)],
+)
 def test_three_variables_match_enumeration(known):
     search, prior = gaussian_search(0, 3, 60, KNOWLEDGE[known])
     exact = enumerate_posterior(search.log_evidence, prior)
-    n_steps = 60_000 if prior.knowledge.is_soft else 100_000
+    n_steps = 40_000 if prior.knowledge.is_soft else 60_000
     draws, chain = run_chain(search, prior, n_steps, 10)
     marginals, distance = compare(draws, exact)
-    # Neighbouring draws are alike: the standard error of a marginal is up to 0.01 here. The slow
+    # Neighbouring draws are alike: the standard error of a marginal is up to 0.012 here. The slow
     # test below runs long enough for 0.02.
     assert marginals < 0.05
     assert distance < 0.08

@@ -44,11 +44,12 @@ def test_under_a_right_model_edges_cost_nothing():
     assert prices.variance[0, 1] == 0
 
 
-def test_a_shape_that_no_noise_has_makes_edges_dear():
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(4), marks=pytest.mark.slow)])
+def test_a_shape_that_no_noise_has_makes_edges_dear(seeds):
     """Cauchy columns: a scale that moves a little finds room for a few rows far out."""
     found = [
         prices_of(np.random.default_rng(seed).standard_cauchy(size=(300, 3))).variance.max()
-        for seed in range(4)
+        for seed in seeds
     ]
     assert np.mean(found) > 2
 
@@ -68,7 +69,14 @@ def test_prices_are_paid_in_every_prior():
 
 
 @pytest.mark.filterwarnings("ignore::momentdag.errors.DataWarning")  # outliers beyond belief
-def test_independent_columns_have_no_sure_edge():
+@pytest.mark.parametrize(
+    ("shapes", "n_seeds"),
+    [
+        (["cauchy", "half zeros"], 1),
+        pytest.param(["cauchy", "exponential", "half zeros"], 2, marks=pytest.mark.slow),
+    ],
+)
+def test_independent_columns_have_no_sure_edge(shapes, n_seeds):
     """Plain evidence was sure of some of these edges; a seed of its own makes each table."""
     draws = {
         "cauchy": lambda rng: rng.standard_cauchy(size=(300, 3)),
@@ -76,14 +84,16 @@ def test_independent_columns_have_no_sure_edge():
         "half zeros": lambda rng: rng.normal(size=(150, 3)) * (rng.random((150, 3)) > 0.5),
     }
     n_likely = 0
-    for draw in draws.values():
-        for seed in range(2):
-            table = pd.DataFrame(draw(np.random.default_rng([5, seed])), columns=list("abc"))
+    for shape in shapes:
+        for seed in range(n_seeds):
+            table = pd.DataFrame(
+                draws[shape](np.random.default_rng([5, seed])), columns=list("abc")
+            )
             fit = md.MomentDAG(n_draws=600, random_state=0, engine_options=QUICK).fit(table)
             most = float(fit.posterior_.edge_probabilities("either").to_numpy().max())
             assert most < 0.9
             n_likely += most > 0.5
-    assert n_likely <= 1
+    assert n_likely <= n_seeds - 1
 
 
 def test_decoys_do_not_depend_on_the_order_of_rows_or_on_processes():

@@ -44,7 +44,7 @@ def test_the_best_orders_are_those_of_the_best_chains():
     assert [pair.order for pair in draws.best_pairs(nothing, 1)] == [(1, 0)]
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_chains_that_ended_outlive_an_interruption(n_jobs):
     simulation = linear_anm(np.random.default_rng(0), 5, 1, 150)
     dataset = Dataset.from_table(simulation.data)

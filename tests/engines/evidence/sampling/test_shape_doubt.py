@@ -14,6 +14,8 @@ from momentdag.engines.evidence.sampling.shape_doubt import (
 )
 from momentdag.knowledge import Knowledge
 
+QUICK = {"n_starts": 1, "n_kicks": 0, "n_inducing": 20, "n_worlds": 200}
+
 
 def gains_of(x, y):
     """Return the gains of y given x in both graphs, and their variances."""
@@ -63,9 +65,10 @@ def test_what_may_be_chance_changes_nothing():
 
 def test_a_wrong_model_is_less_sure_of_directions_and_the_fit_says_by_how_much():
     simulation = md.simulate.misspecified(np.random.default_rng(3), "mixture", 2)
-    model = md.MomentDAG(random_state=0, n_draws=400).fit(simulation.data)
+    estimator = md.MomentDAG(random_state=0, n_draws=400, engine_options=QUICK)
+    model = estimator.fit(simulation.data)
     factor = model.details_["doubt_factor"]
     assert factor > 2
     own = md.simulate.mean_variance_hnm(np.random.default_rng(3), n_variables=2, edges_per_node=1)
-    model = md.MomentDAG(random_state=0, n_draws=400).fit(own.data)
+    model = estimator.fit(own.data)
     assert model.details_["doubt_factor"] == pytest.approx(1, abs=0.2)

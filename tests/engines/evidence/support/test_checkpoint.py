@@ -40,11 +40,12 @@ class Memory:
         self.stages[stage] = (dict(content), {k: v.copy() for k, v in arrays.items()})
 
 
+OPTIONS = {"noise": "gaussian", "thinning": 20, "n_starts": 1, "n_kicks": 0, "n_inducing": 10}
+
+
 def fit(checkpoint, posterior, n_jobs=1, progress=silent, **options):
     simulation = preset("sparse-5", np.random.default_rng(5), 120)
-    fitted_by = EvidenceEngine(
-        EvidenceOptions(noise="gaussian", thinning=20, posterior=posterior, **options)
-    )
+    fitted_by = EvidenceEngine(EvidenceOptions(posterior=posterior, **(OPTIONS | options)))
     rng = np.random.default_rng(1)
     dataset = Dataset.from_table(simulation.data)
     return fitted_by.fit(
@@ -60,7 +61,7 @@ def fit(checkpoint, posterior, n_jobs=1, progress=silent, **options):
     )
 
 
-@pytest.fixture(scope="module", params=["worlds", "plain"])
+@pytest.fixture(scope="module", params=["worlds", pytest.param("plain", marks=pytest.mark.slow)])
 def posterior(request):
     return request.param
 
@@ -216,7 +217,7 @@ def finished():
     memory, problems = Memory(), []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stages, "StageCheckpoint", partial(Watched, problems))
-        fit(memory, "worlds", n_worlds=3, n_starts=1, n_kicks=0, n_inducing=5, max_rows=100)
+        fit(memory, "worlds", n_worlds=3, n_inducing=5, max_rows=100)
     assert {"first search, evidences so far", "order search", "draws in worlds"} <= set(
         memory.stages
     )
