@@ -58,7 +58,7 @@ class Method:
 
 
 def _published() -> dict[str, Any]:
-    """Return the published settings, as far as they are not the default."""
+    """Return the settings near the paper's, as far as they are not the default."""
     usual = VariationalOptions().to_dict()
     published = VariationalOptions.published().to_dict()
     return {name: value for name, value in published.items() if value != usual[name]}
@@ -109,7 +109,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             quick=_QUICK_VARIATIONAL,
         ),
         "variational-published": Method(
-            "Variational, as published",
+            "Variational, near the paper",
             _VARIATIONAL[0],
             "momentdag.engines.variational.inner_loop",
             paper="Proposed",

@@ -112,7 +112,7 @@ _PROTEINS = Study(
     about=(
         "Cells on the log scale, drawn at random without replacement. Orderings: 25 % and 50 % of "
         "the (ancestor, descendant) pairs that both accepted networks have, the smaller share "
-        "within the larger. Our engines take them as certain; *as published* takes them as "
+        "within the larger. Our engines take them as certain; *near the paper* takes them as "
         "the paper does, by projection with margin 1.5. All 853 cells are one data set: there, "
         "standard deviations are over seeds of the methods and over the orderings given. The paper "
         "has 20 restarts, of the same cells perhaps. Not stated: the scale, which graph, which "
