@@ -21,7 +21,7 @@ _ARROWS = {"lower": " ↓", "higher": " ↑", "neither": ""}
 _COLOURS = {
     "evidence": "#D55E00",
     "variational": "#0072B2",
-    "variational-published": "#56B4E9",
+    "variational-alternating": "#56B4E9",
     "mc3": "#999999",
     "dds": "#009E73",
     "icdh": "#E69F00",

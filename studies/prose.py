@@ -35,8 +35,9 @@ dot means not run; a number in brackets is the number of data sets, if others in
 - *Variational, near the paper* is algorithm 1 with its alternating updates, relaxed draws, one
   start and no prior on orders. It is not the paper's code: networks are moved by Adam, phases have
   a fixed number of steps, edges belong to pairs of variables and not of ranks, the weight of the
-  prior is ours, and batch size and hidden units are not searched (see the page on the variational
-  engine). Where it is worse than what the paper prints, any of this may be why.
+  prior is ours, and batch size and hidden units are not searched. Where it is worse than what the
+  paper prints, any of this may be why. Algorithm 1 as printed is the method `variational-published`
+  (see the page on the variational engine), which these tables do not have yet.
 - *Empty graph* has no edges. A method above its SHD adds more wrong edges than right ones.
 """
 

@@ -138,7 +138,7 @@ _ENGINES = Study(
             ),
         ),
     ),
-    methods=("evidence", "variational", "variational-relaxed", "variational-published"),
+    methods=("evidence", "variational", "variational-relaxed", "variational-alternating"),
     about=(
         f"500 rows. Score: log density of one of {N_NEW_ROWS} new rows. *Relaxed gradients* "
         "changes nothing but the gradients of edges and order to the published ones; *near the "

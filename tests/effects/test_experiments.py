@@ -54,7 +54,7 @@ def test_an_open_direction_is_worth_an_experiment_and_a_known_one_is_not(table):
     frame = plan.to_frame().set_index("rows")
     assert (frame["gain"] <= frame["open"] + 1e-9).all()
     assert frame.loc[100, "mean_gain"] >= frame.loc[10, "mean_gain"]
-    assert frame.loc[100, "mean_gain"] > 0.3  # bits: which of the two is the cause
+    assert frame.loc[100, "mean_gain"] > 0.2  # bits: which of the two is the cause
     assert plan.best["variable"] == "x"
     assert "whether it moves the mean of y" in plan.describe()
     assert frame.loc[10, "gain_per_100_rows"] == pytest.approx(10 * frame.loc[10, "gain"])

@@ -159,7 +159,8 @@ RELATIONS = {
 def shown(p):
     if 0 < p < 0.005:
         return "< 0.01"
-    return "> 0.99" if 0.995 <= p < 1 else f"{p:.2f}"
+    # Halves are rounded up, as browsers do it.
+    return "> 0.99" if 0.995 <= p < 1 else f"{np.floor(100 * p + 0.5) / 100:.2f}"
 
 
 def test_questions_get_the_answers_of_the_posterior(page, fit):

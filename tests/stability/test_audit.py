@@ -21,7 +21,7 @@ KNOWN = Knowledge(
 
 @pytest.fixture(scope="module")
 def data():
-    return simulate.mean_variance_hnm_from_graph(np.random.default_rng(0), GRAPH, 150).data
+    return simulate.mean_variance_hnm_from_graph(np.random.default_rng(0), GRAPH, 200).data
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ def test_every_study_and_method_is_listed(call):
     for name, study in STUDIES.items():
         assert name in out
         assert study.shows[:40] in out
-    assert "variational-published" in out
+    assert "variational-alternating" in out
 
 
 def test_a_study_is_run_and_its_page_written(call, tmp_path):

@@ -107,7 +107,7 @@ def interpolate(
     Examples
     --------
     >>> interpolate(np.array([0.0, 1.0, 4.0]), [np.array([0.0, 1, 2])], [np.array([1.0, 1.5])])
-    array([1.   , 2.3125])
+    array([1.    , 2.1875])
     """
     # Slopes of next to nothing overflow in a harmonic mean, which is then 0 as it should be.
     with np.errstate(over="ignore"):

@@ -59,16 +59,19 @@ class Worlds:
     Parameters
     ----------
     deviations : float32 array, shape (K, n)
-        Weights less one.
+        Weights less one, before they are stretched.
     taus : float array, shape (K,)
         Standard deviations of the weights in each world, over that of the middle one.
     book : list of dict
         For each variable, by parents, Σ_i (w_i - 1) l_i in each world, (K,).
+    factor : float
+        By which weights are stretched.
     """
 
     deviations: npt.NDArray[np.float32]
     taus: FloatArray
     book: list[dict[Parents, FloatArray]] = field(default_factory=list)
+    factor: float = 1.0
 
     @property
     def n_worlds(self) -> int:
@@ -109,19 +112,19 @@ class Worlds:
         rows = row_log_densities(scorer, variable, parents, fit)
         # Their mean counts nothing, as weights sum to n, and would only cost digits.
         centred = (rows - rows.mean()).astype(np.float32)
-        noted: FloatArray = (self.deviations @ centred).astype(np.float64)
+        # The factor comes last: what another process makes anew is then the same to the bit.
+        noted: FloatArray = self.factor * (self.deviations @ centred).astype(np.float64)
         self.book[variable][parents] = noted
         return noted
 
     def stretched(self, factor: float) -> Worlds:
         """Return worlds that differ by ``factor`` more, with what was noted."""
         book = [{own: factor * noted for own, noted in each.items()} for each in self.book]
-        deviations = (factor * self.deviations).astype(np.float32)
-        return Worlds(deviations, factor * self.taus, book)
+        return Worlds(self.deviations, factor * self.taus, book, factor * self.factor)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Sent to another process the book is empty: its content can be computed again.
-        return type(self), (self.deviations, self.taus, [{} for _ in self.book])
+        return type(self), (self.deviations, self.taus, [{} for _ in self.book], self.factor)
 
 
 def world_weights(rng: np.random.Generator, taus: FloatArray, n: int) -> FloatArray:
