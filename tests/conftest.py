@@ -1,7 +1,10 @@
 """How tests are shared out to processes, data that are not ours to keep, and one mixed fit."""
 
+import contextlib
 import gc
+import importlib
 import os
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -29,6 +32,21 @@ def pytest_configure(config):
     if is_default:
         quick = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
         os.environ.setdefault("XLA_FLAGS", quick)
+    if hasattr(config, "workerinput"):
+        _import_arviz()
+
+
+def _import_arviz():
+    """Import ArviZ in a process beside others, with a cache of its own.
+
+    The first import of a day writes a file, in which two processes of one run would meet.
+    """
+    with tempfile.TemporaryDirectory() as cache, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", cache)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it is being split up
+            with contextlib.suppress(ImportError):
+                importlib.import_module("arviz")
 
 
 @pytest.hookimpl(wrapper=True)
