@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -25,7 +26,7 @@ class Writer(Protocol):
         """Return parts under a title."""
 
 
-class Printable:
+class Printable(ABC):
     """An answer with a title, sentences and tables, written once for notebook and console.
 
     A subclass says `_headline` and `_write`. A dataclass needs ``repr=False``.
@@ -33,13 +34,13 @@ class Printable:
 
     __slots__ = ()
 
+    @abstractmethod
     def _headline(self) -> str:
         """Return the essential answer, for `repr`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _write(self, to: Writer) -> str:
         """Return the answer as HTML or as text."""
-        raise NotImplementedError
 
     def _repr_html_(self) -> str:
         return self._write(html)
@@ -56,9 +57,9 @@ class Described(Printable):
 
     __slots__ = ()
 
+    @abstractmethod
     def describe(self) -> str:
         """Return the answer in plain sentences."""
-        raise NotImplementedError
 
     def _headline(self) -> str:
         return self.describe().partition("\n")[0].removesuffix(".")

@@ -18,6 +18,7 @@ from scipy.stats import nbinom
 
 from momentdag.engines.evidence.local import cumulative, multinomial, negative_binomial
 from momentdag.engines.evidence.local.features import Projection
+from momentdag.engines.evidence.local.level_shares import Thresholds
 from momentdag.engines.evidence.local.levels import LEVELS, relevant_places
 from momentdag.engines.evidence.local.mixed import LevelFit, MixedScorer
 from momentdag.engines.evidence.local.protocol import Parents
@@ -162,7 +163,7 @@ class CumulativeMechanism(DiscreteEvidenceMechanism):
         Where they stand for the shares that levels have in the rows of the fit.
     """
 
-    thresholds: cumulative.Thresholds
+    thresholds: Thresholds
 
     def shares(self, values: FloatArray) -> FloatArray:
         """Return the probability of each level at rows of ``values`` (n, d), (n, K)."""
@@ -280,7 +281,7 @@ def discrete_mechanism(
         m = functions.mean(fit.mean, scorer.mean_features.values)
         v = np.exp(functions.scale(fit.scale, scorer.mean_features.values))
         counts = np.bincount(np.searchsorted(scorer.levels[variable], scorer.columns[variable]))
-        thresholds = cumulative.Thresholds.of(m, v, counts)
+        thresholds = Thresholds.of(m, v, counts)
         fit = fit._replace(thresholds=thresholds.fitted())
         return CumulativeMechanism(fit, functions, units, levels, thresholds)
     if isinstance(fit, multinomial.MultinomialFit):

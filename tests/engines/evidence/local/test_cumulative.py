@@ -8,10 +8,10 @@ from scipy.special import expit, gammaln, logsumexp
 
 from momentdag.engines.evidence.local.cumulative import (
     CumulativeModel,
-    Thresholds,
     draw_coefficients,
     log_cells,
 )
+from momentdag.engines.evidence.local.level_shares import Thresholds
 from momentdag.engines.evidence.local.levels import LEVELS, LevelTuning
 
 N = 30
@@ -137,24 +137,6 @@ def test_a_draw_scatters_around_the_mode(x):
     covariance = np.linalg.inv(fit.factor @ fit.factor.T)
     assert drawn.mean() == pytest.approx(fit.mean[0], abs=0.1 * drawn.std())
     assert drawn.std() == pytest.approx(np.sqrt(covariance[1, 1]), rel=0.1)
-
-
-def test_levels_keep_their_shares_of_the_rows(x):
-    # Rare levels: a uniform prior of the shares, or a normal draw, would double the last one.
-    m, v = 2 * x, np.exp(0.3 * x)
-    counts = np.array([3, N - 6, 2, 1])
-    thresholds = Thresholds.of(m, v, counts)
-
-    def shares(t):
-        below = expit((t - m[:, None]) / v[:, None]).mean(axis=0)
-        return np.diff(below, prepend=0.0, append=1.0)
-
-    np.testing.assert_allclose(shares(thresholds.fitted()), counts / N, rtol=0.01)
-    rng = np.random.default_rng(0)
-    drawn = np.array([shares(thresholds.draw(rng)) for _ in range(4000)])
-    # Four standard errors of the mean of Dirichlet shares.
-    error = 4 * np.sqrt(counts / N * (1 - counts / N) / (N + 1) / 4000)
-    assert (np.abs(drawn.mean(axis=0) - counts / N) < error + 0.01 * counts / N).all()
 
 
 @pytest.mark.parametrize("n_levels", [2, 5])

@@ -35,6 +35,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import expit, gammaln, logit
 
+from momentdag.engines.evidence.local.level_shares import Thresholds
 from momentdag.engines.evidence.local.levels import (
     GroupedRows,
     LevelTuning,
@@ -44,14 +45,12 @@ from momentdag.engines.evidence.local.levels import (
     relevant,
 )
 
-__all__ = ["CumulativeFit", "CumulativeModel", "Thresholds"]
+__all__ = ["CumulativeFit", "CumulativeModel"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 _LOG_TAU = float(np.log(2 * np.pi))
-_REACH = 30.0  # scales beyond the outermost location: shares down to 1e-13
-_N_PLACES = 513  # of a table of shares
 _LEAST = 1e-12  # probability of a level in expected informations: below it nothing is expected
 
 
@@ -413,43 +412,6 @@ def log_cells(t: FloatArray, m: FloatArray, v: FloatArray, codes: IndexArray) ->
     return np.asarray(
         -np.logaddexp(0, -b) - np.logaddexp(0, a) + np.log1p(-np.exp(np.minimum(a - b, -1e-300)))
     )
-
-
-class Thresholds(NamedTuple):
-    """Where thresholds have to stand for levels to have given shares over the rows of a fit.
-
-    The prior of shares is uniform, which is right for evidence and pulls what is simulated towards
-    levels that hardly occur. A fitted mechanism gives each level its share of the rows, as an
-    intercept does, and a drawn one a share that is drawn around it.
-    """
-
-    places: FloatArray  # t, rising, (G,)
-    log_odds: FloatArray  # of P(y <= t), averaged over the rows, (G,)
-    counts: FloatArray  # rows of each level, (K,)
-
-    @classmethod
-    def of(cls, m: FloatArray, v: FloatArray, counts: npt.NDArray[np.integer]) -> Thresholds:
-        """Tabulate the average over rows with locations and scales ``m``, ``v`` (n,)."""
-        low, high = (m - _REACH * v).min(), (m + _REACH * v).max()
-        places = np.linspace(low, high, _N_PLACES)
-        below = np.array([expit((t - m) / v).mean() for t in places])
-        above = np.array([expit((m - t) / v).mean() for t in places])
-        return cls(places, np.log(below) - np.log(above), counts.astype(np.float64))
-
-    def fitted(self) -> FloatArray:
-        """Return the thresholds at which each level has its share of the rows, (K - 1,)."""
-        return self._at(self.counts / self.counts.sum())
-
-    def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Return those at which levels have drawn shares, whose means are those of the rows."""
-        return self._at(rng.dirichlet(self.counts))
-
-    def _at(self, shares: FloatArray) -> FloatArray:
-        # A drawn share may round to zero; its threshold then stands at the end of the table.
-        below, above = np.cumsum(shares)[:-1], np.cumsum(shares[::-1])[-2::-1]
-        with np.errstate(divide="ignore"):
-            log_odds = np.log(below) - np.log(above)
-        return np.asarray(np.interp(log_odds, self.log_odds, self.places))
 
 
 def draw_coefficients(
