@@ -4,6 +4,7 @@ import shlex
 
 import pytest
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import momentdag as md
@@ -119,6 +120,15 @@ def test_the_command_is_copied(page):
     page.find_element(By.ID, "copy-command").click()
     done = (By.ID, "copied")
     WebDriverWait(page, 30).until(lambda driver: driver.find_element(*done).text == "Copied")
+    page.execute_script("document.body.append(document.createElement('textarea'))")
+    field = page.find_element(By.CSS_SELECTOR, "body > textarea")
+    field.send_keys(Keys.CONTROL, "v")
+    pasted = field.get_property("value")
+    page.execute_script(
+        "arguments[0].remove(); document.getElementById('whatif').scrollIntoView()", field
+    )
+    assert pasted == page.find_element(By.ID, "whatif-command").text
+    assert "--do stress=" in pasted
 
 
 def test_the_page_says_how_it_was_computed(page):

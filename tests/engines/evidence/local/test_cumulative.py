@@ -9,9 +9,8 @@ from scipy.special import expit, gammaln, logsumexp
 from momentdag.engines.evidence.local.cumulative import (
     CumulativeModel,
     draw_coefficients,
-    log_cells,
 )
-from momentdag.engines.evidence.local.level_shares import Thresholds
+from momentdag.engines.evidence.local.level_shares import Thresholds, log_cells
 from momentdag.engines.evidence.local.levels import LEVELS, LevelTuning
 
 N = 30

@@ -35,7 +35,13 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import expit, gammaln, logit
 
-from momentdag.engines.evidence.local.level_shares import Thresholds
+from momentdag.engines.evidence.local.level_shares import (
+    LEAST,
+    Thresholds,
+    differences,
+    levels_at,
+    log_cells,
+)
 from momentdag.engines.evidence.local.levels import (
     GroupedRows,
     LevelTuning,
@@ -51,7 +57,6 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IndexArray: TypeAlias = npt.NDArray[np.intp]
 
 _LOG_TAU = float(np.log(2 * np.pi))
-_LEAST = 1e-12  # probability of a level in expected informations: below it nothing is expected
 
 
 class CumulativeFit(NamedTuple):
@@ -331,11 +336,11 @@ class CumulativeModel:
         k, r, s = len(t), Q.shape[1], P.shape[1]
         rows = np.arange(len(m))
         # Level by level, so that sums over levels run along memory: (K - 1, G) and (K, G).
-        z, f, inverse = _levels_at(t, m, v)
+        z, f, inverse = levels_at(t, m, v)
         h = f / v  # derivative of P(y <= k) by t_k
         log_own = log_cells(t, m, v, codes)
-        own_inverse = 1 / np.maximum(np.exp(log_own), _LEAST)
-        by_m = -_differences(h)  # of p
+        own_inverse = 1 / np.maximum(np.exp(log_own), LEAST)
+        by_m = -differences(h)  # of p
         per_m = by_m * inverse
         slope = by_m[codes, rows] * own_inverse
         row_information = np.einsum("kn,kn->n", by_m, per_m)
@@ -359,7 +364,7 @@ class CumulativeModel:
             information[mean, :k] = information[:k, mean].T
             information[mean, mean] = (Q * (row_information * weights)[:, None]).T @ Q
         if s:
-            by_eta = -_differences(z * f)
+            by_eta = -differences(z * f)
             per_eta = by_eta * inverse
             gradient[scale] = (by_eta[codes, rows] * own_inverse * weights) @ P
             information[:k, scale] = (weighted * (per_eta[:-1] - per_eta[1:])) @ P
@@ -377,41 +382,11 @@ class CumulativeModel:
         t, m, v = self._latent(design, theta)
         if self.n_levels == 2:  # v is not identified
             return np.zeros(len(m)), np.zeros(len(m))
-        z, f, inverse = _levels_at(t, m, v)
-        by_eta = -_differences(z * f)
-        own_inverse = 1 / np.maximum(np.exp(log_cells(t, m, v, design.codes)), _LEAST)
+        z, f, inverse = levels_at(t, m, v)
+        by_eta = -differences(z * f)
+        own_inverse = 1 / np.maximum(np.exp(log_cells(t, m, v, design.codes)), LEAST)
         slope = by_eta[design.codes, np.arange(len(m))] * own_inverse
         return slope, np.einsum("kn,kn->n", by_eta, by_eta * inverse)
-
-
-def _levels_at(
-    t: FloatArray, m: FloatArray, v: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return z and F'(z) at each threshold, (K - 1, G), and 1 / P(y = k), (K, G)."""
-    z = (t[:, None] - m) / v
-    below = expit(z)
-    p = _differences(below, last=1.0)
-    return z, below * (1 - below), 1 / np.maximum(p, _LEAST)
-
-
-def _differences(values: FloatArray, last: float = 0.0) -> FloatArray:
-    """Return what lies between zero, the rows of ``values`` (K - 1, n) and ``last``, (K, n)."""
-    found = np.empty((len(values) + 1, values.shape[1]))
-    found[0] = values[0] if len(values) else last
-    found[1:-1] = values[1:] - values[:-1]
-    if len(values):
-        found[-1] = last - values[-1]
-    return found
-
-
-def log_cells(t: FloatArray, m: FloatArray, v: FloatArray, codes: IndexArray) -> FloatArray:
-    """Return log P(y = its level) for each row: log (F(b) - F(a)) without cancellation."""
-    edges = np.concatenate([[-np.inf], t, [np.inf]])
-    a, b = (edges[codes] - m) / v, (edges[codes + 1] - m) / v
-    # F(b) - F(a) = F(b) F(-a) (1 - e^(a - b))
-    return np.asarray(
-        -np.logaddexp(0, -b) - np.logaddexp(0, a) + np.log1p(-np.exp(np.minimum(a - b, -1e-300)))
-    )
 
 
 def draw_coefficients(

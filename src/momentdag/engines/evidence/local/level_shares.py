@@ -1,4 +1,4 @@
-"""Thresholds of ordered levels that give each level its share of the rows.
+"""Shares of ordered levels: those that thresholds give, and thresholds that give each its share.
 
 The prior of shares is uniform, which is right for evidence and pulls what is simulated towards
 levels that hardly occur; so do normal draws of the thresholds of rare levels. A fitted mechanism
@@ -14,10 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-__all__ = ["Thresholds"]
+__all__ = ["LEAST", "Thresholds", "differences", "levels_at", "log_cells"]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+IndexArray: TypeAlias = npt.NDArray[np.intp]
 
+LEAST = 1e-12
+"""Probability of a level below which nothing is expected of it."""
 _REACH = 30.0  # scales beyond the outermost location: shares down to 1e-13
 _N_PLACES = 513
 
@@ -55,3 +58,33 @@ class Thresholds(NamedTuple):
         with np.errstate(divide="ignore"):
             log_odds = np.log(below) - np.log(above)
         return np.asarray(np.interp(log_odds, self.log_odds, self.places))
+
+
+def levels_at(
+    t: FloatArray, m: FloatArray, v: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return z and F'(z) at each threshold, (K - 1, G), and 1 / P(y = k), (K, G)."""
+    z = (t[:, None] - m) / v
+    below = expit(z)
+    p = differences(below, last=1.0)
+    return z, below * (1 - below), 1 / np.maximum(p, LEAST)
+
+
+def differences(values: FloatArray, last: float = 0.0) -> FloatArray:
+    """Return what lies between zero, the rows of ``values`` (K - 1, n) and ``last``, (K, n)."""
+    found = np.empty((len(values) + 1, values.shape[1]))
+    found[0] = values[0] if len(values) else last
+    found[1:-1] = values[1:] - values[:-1]
+    if len(values):
+        found[-1] = last - values[-1]
+    return found
+
+
+def log_cells(t: FloatArray, m: FloatArray, v: FloatArray, codes: IndexArray) -> FloatArray:
+    """Return log P(y = its level) for each row: log (F(b) - F(a)) without cancellation."""
+    edges = np.concatenate([[-np.inf], t, [np.inf]])
+    a, b = (edges[codes] - m) / v, (edges[codes + 1] - m) / v
+    # F(b) - F(a) = F(b) F(-a) (1 - e^(a - b))
+    return np.asarray(
+        -np.logaddexp(0, -b) - np.logaddexp(0, a) + np.log1p(-np.exp(np.minimum(a - b, -1e-300)))
+    )
